@@ -1,0 +1,68 @@
+"""What plays: an `Agent` sees observations and answers with moves. One object plays one episode."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from agentenv.policy import Completion
+from agentenv.protocol import Action, TaskRef
+from agentenv.registry import EnvSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One action, with what it was made from (for the record)."""
+
+    action: Action
+    completion: Completion | None = None
+    messages: list[dict[str, Any]] | None = None
+    """What this turn added to the conversation, the model's reply last."""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """Goes into the turn's `info["agent"]`."""
+
+
+class EpisodeView(Protocol):
+    """What an agent may ask of the episode that it plays."""
+
+    async def available_actions(self) -> list[str] | None:
+        """The actions that make sense now; None where they have no bound."""
+
+    async def oracle(self) -> Action:
+        """The scripted solution's next action; only where the server allows it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """What an agent is told when it sits down to play."""
+
+    spec: EnvSpec
+    task: TaskRef
+    view: EpisodeView
+    max_steps: int
+    rng: random.Random
+    """The agent's only source of chance, seeded from the task and the attempt."""
+
+
+class Agent(Protocol):
+    """Plays one episode."""
+
+    async def start(self, seat: Seat) -> None:
+        """Take note of the episode; called once, before the first `act`."""
+
+    async def act(self, observation: str) -> Move:
+        """Answer the latest observation; EpisodeCut ends the episode."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSpec:
+    """A kind of agent: how it describes itself, and how one for one episode is made."""
+
+    name: str
+    describe: Mapping[str, Any]
+    """Everything that makes two agents the same one: version, prompt version, model, sampling, limits."""
+    make: Callable[[], Agent]
+    needs_oracle: bool = False
+    needs_actions: bool = False

@@ -1,0 +1,307 @@
+"""What is known of an environment without importing its engine, and where environments are found.
+
+An env package declares an entry point in the group `agentenv.envs` whose object is a list of `EnvSpec` in a light
+module. `specs()` lists every one; a plug-in that cannot be imported is listed as broken and raises when asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import inspect
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol, cast
+
+from agentenv.env import AsyncEnv, Env
+from agentenv.errors import BadCall, EnvUnavailable, UnknownEnv, UnknownOption, UnknownTask
+from agentenv.plugins import Broken, load_group
+from agentenv.protocol import Task, digest_of, index_of_seed
+
+ID_PATTERN = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class Concurrency(StrEnum):
+    """Where an env's methods may run."""
+
+    INLINE = "inline"  # on the event loop: every call under 1 ms and no I/O
+    ANY_THREAD = "any_thread"  # in a thread pool
+    LOCKED = "locked"  # in a thread, one at a time for one lock key
+    PROCESS = "process"  # in a process of its own
+    ASYNC = "async"  # an AsyncEnv, awaited on the event loop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One typed option of an env."""
+
+    name: str
+    type: type
+    """bool, int, float or str."""
+    default: Any
+    help: str
+    scope: str = "session"
+    """`session`: a client may set it in `create`; `server`: only whoever serves the env (paths, for example)."""
+    choices: tuple[Any, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+    def parse(self, value: Any) -> Any:
+        """`value`, also as text from a command line, in the option's type; UnknownOption when it does not fit."""
+        parsed = self._coerced(value)
+        if self.choices and parsed not in self.choices:
+            raise UnknownOption(f"option {self.name}={value!r}: choose from {', '.join(map(repr, self.choices))}")
+        if (self.low is not None and parsed < self.low) or (self.high is not None and parsed > self.high):
+            raise UnknownOption(f"option {self.name}={value!r}: must lie between {self.low} and {self.high}")
+        return parsed
+
+    def _coerced(self, value: Any) -> Any:
+        if value is None and self.default is None:
+            return None
+        if self.type is bool and isinstance(value, str) and value.lower() in ("true", "false", "1", "0"):
+            return value.lower() in ("true", "1")
+        if self.type in (int, float) and isinstance(value, str):
+            try:
+                return self.type(value)
+            except ValueError:
+                pass
+        if self.type is float and isinstance(value, int) and not isinstance(value, bool):
+            return float(value)
+        if type(value) is self.type:
+            return value
+        raise UnknownOption(f"option {self.name}={value!r}: must be {self.type.__name__}")
+
+
+class TaskSet(Protocol):
+    """The tasks of one env under one set of options. Made by the spec's light factory `(options) -> TaskSet`."""
+
+    @property
+    def digest(self) -> str:
+        """Over data, options and generator version: equal digests, equal tasks."""
+
+    def splits(self) -> tuple[str, ...]:
+        """Names of the splits, `train` first."""
+
+    def count(self, split: str) -> int:
+        """Number of tasks in `split`."""
+
+    def get(self, split: str, index: int) -> Task:
+        """Task `index` of `split`; both exist."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvSpec:
+    """An environment as data."""
+
+    id: str
+    """`[a-z][a-z0-9_]*`"""
+    version: str
+    """Changes whenever an equal task and equal actions may give other bytes."""
+    gym_name: str
+    """`TextCraft-v0`, registered in gymnasium's namespace `agentenv`."""
+    title: str
+    entry: str
+    """`module:Class` of the Env or AsyncEnv."""
+    tasks: str
+    """`module:factory`, `(options: dict) -> TaskSet`; light: the engine stays unimported."""
+    concurrency: Concurrency
+    max_steps: int
+    success_rule: str
+    """In words."""
+    action_grammar: str
+    """In words, one form a line."""
+    options: tuple[Option, ...] = ()
+    reward_range: tuple[float, float] = (0.0, 1.0)
+    return_range: tuple[float, float] = (0.0, 1.0)
+    lock_key: str = ""
+    """For `locked`: envs with one key run one at a time; empty means the env's id."""
+    reuse: bool = True
+    """Whether one Env object can be reset for another episode."""
+    snapshots: bool = False
+    """Whether `snapshot` and `restore` work."""
+    solvable: bool = True
+    """Whether `solve()` solves every task."""
+    images: bool = False
+    needs: tuple[str, ...] = ()
+    """Such as java, chromium, network."""
+    licence: str = "Apache-2.0"
+    world: str = ""
+    """`agentenv-textcraft-v1`: own worlds say so; their scores do not compare with a published benchmark's."""
+    prompt: str = ""
+    """`package:file` of the opening prompt's data (YAML), versioned."""
+    functions: tuple[Mapping[str, Any], ...] = ()
+    """JSON Schema of each action, for function calling."""
+    malformed_text: str = "Invalid action: {reason}. Answer with one action in the required format."
+    """What the session answers to a malformed action; `{reason}` is filled in."""
+    extra: str = ""
+    """The pip extra that brings the engine."""
+    reset_s: float = 60.0
+    step_s: float = 60.0
+    episode_s: float = 3600.0
+    """The agent's own time in one episode."""
+
+    def __post_init__(self) -> None:
+        if not ID_PATTERN.fullmatch(self.id):
+            raise BadCall(f"environment id {self.id!r}: must match {ID_PATTERN.pattern}")
+
+    def resolve_options(self, options: Mapping[str, Any], *, scope: str | None = None) -> dict[str, Any]:
+        """Every option with its value, defaults filled in. `scope="session"` refuses the server's options."""
+        known = {o.name: o for o in self.options}
+        for name in options:
+            if name not in known:
+                close = difflib.get_close_matches(name, known, n=1)
+                hint = f"; did you mean {close[0]!r}?" if close else f"; it has: {', '.join(known) or 'none'}"
+                raise UnknownOption(f"{self.id} has no option {name!r}{hint}")
+            if scope == "session" and known[name].scope == "server":
+                raise UnknownOption(
+                    f"option {name!r} of {self.id} is the server's: "
+                    f"`agentenv serve {self.id} --env-option {self.id}.{name}=...`"
+                )
+        return {n: o.parse(options[n]) if n in options else o.default for n, o in known.items()}
+
+    def load_class(self) -> type[Env] | type[AsyncEnv]:
+        """Import the engine; EnvUnavailable names what is missing and the command that installs it."""
+        return cast("type[Env] | type[AsyncEnv]", self._load(self.entry))
+
+    def make(self, options: Mapping[str, Any] | None = None) -> Env | AsyncEnv:
+        """A fresh env object with these options (others at their defaults)."""
+        return self.load_class()(**self.resolve_options(options or {}))
+
+    def task_set(self, options: Mapping[str, Any] | None = None) -> TaskSet:
+        """The tasks under these options; cached."""
+        resolved = self.resolve_options(options or {})
+        return _task_set(self, json.dumps(resolved, sort_keys=True))
+
+    def _load(self, entry: str) -> Any:
+        module, _, name = entry.partition(":")
+        try:
+            return getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as exc:
+            hint = f" (pip install 'agentenv-gym[{self.extra}]')" if self.extra else ""
+            raise EnvUnavailable(f"{self.id} is unavailable: {exc}{hint}") from exc
+
+    def card(self) -> dict[str, Any]:
+        """The spec as JSON values, for listings, the wire and records."""
+        card = asdict(self)
+        card["options"] = [{**asdict(o), "type": o.type.__name__} for o in self.options]
+        for name in ("entry", "tasks", "prompt"):
+            del card[name]
+        return card
+
+
+@functools.lru_cache(maxsize=256)
+def _task_set(spec: EnvSpec, options: str) -> TaskSet:
+    return cast(TaskSet, spec._load(spec.tasks)(json.loads(options)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskAt:
+    """A task by its place: `{split, index}` or `{split, seed}`, exactly one of the two."""
+
+    split: str
+    index: int | None = None
+    seed: int | None = None
+
+
+def find_task(spec: EnvSpec, tasks: TaskSet, wanted: str | TaskAt) -> Task:
+    """The task of an id or a place; UnknownTask says what there is."""
+    if isinstance(wanted, str):
+        env, _, rest = wanted.partition("/")
+        split, _, number = rest.rpartition("/")
+        if env != spec.id or not split or not (number.isascii() and number.isdigit()):
+            raise UnknownTask(f"no task {wanted!r}; ids look like {spec.id}/{tasks.splits()[0]}/0")
+        wanted = TaskAt(split=split, index=int(number))
+    if wanted.split not in tasks.splits():
+        raise UnknownTask(f"{spec.id} has no split {wanted.split!r}; it has {', '.join(tasks.splits())}")
+    count = tasks.count(wanted.split)
+    if (wanted.index is None) == (wanted.seed is None):
+        raise UnknownTask(f"name a task of {spec.id}/{wanted.split} by index or by seed, exactly one of them")
+    if wanted.seed is not None:
+        return tasks.get(wanted.split, index_of_seed(wanted.split, wanted.seed, count))
+    index = cast(int, wanted.index)
+    if not 0 <= index < count:
+        raise UnknownTask(f"no task {spec.id}/{wanted.split}/{index}; the split has {count} tasks, from 0")
+    return tasks.get(wanted.split, index)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableTasks:
+    """A TaskSet over tables of tasks already made: `TableTasks(tables={"train": [...]}, options=options)`."""
+
+    tables: Mapping[str, Sequence[Task]]
+    version: str
+    """Of the generator."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Over every task, so over data, options and generator alike."""
+        digests = {split: [t.digest for t in table] for split, table in self.tables.items()}
+        return digest_of([self.version, dict(self.options), digests])
+
+    def splits(self) -> tuple[str, ...]:
+        """Names of the splits."""
+        return tuple(self.tables)
+
+    def count(self, split: str) -> int:
+        """Number of tasks in `split`."""
+        return len(self.tables[split])
+
+    def get(self, split: str, index: int) -> Task:
+        """Task `index` of `split`."""
+        return self.tables[split][index]
+
+
+@functools.cache
+def _installed() -> dict[str, EnvSpec | Broken]:
+    found: dict[str, EnvSpec | Broken] = {}
+    for name, loaded in load_group("agentenv.envs").items():
+        if isinstance(loaded, Broken):
+            found[name] = loaded
+            continue
+        for spec in loaded:
+            found[spec.id] = spec
+    return found
+
+
+_registered: dict[str, EnvSpec] = {}
+
+
+def register(spec: EnvSpec) -> None:
+    """Add an env to this process without an installed package (notebooks, tests, `serve module:SPECS`)."""
+    _registered[spec.id] = spec
+
+
+def all_specs() -> dict[str, EnvSpec | Broken]:
+    """Every known env by id, broken plug-ins by the name of their entry point."""
+    return dict(sorted({**_installed(), **_registered}.items()))
+
+
+def specs() -> Iterator[EnvSpec]:
+    """Every usable spec, by id."""
+    return (s for s in all_specs().values() if isinstance(s, EnvSpec))
+
+
+def get_spec(id: str) -> EnvSpec:
+    """The spec of `id`; UnknownEnv with the nearest name, EnvUnavailable when its plug-in is broken."""
+    known = all_specs()
+    match known.get(id):
+        case EnvSpec() as spec:
+            return spec
+        case Broken(reason=reason):
+            raise EnvUnavailable(f"{id} is unavailable: {reason}")
+    broken = [f"{n} ({b.reason})" for n, b in known.items() if isinstance(b, Broken)]
+    close = difflib.get_close_matches(id, known, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    lost = f" Plug-ins that cannot be imported: {'; '.join(broken)}." if broken else ""
+    raise UnknownEnv(f"no environment {id!r}{hint} `agentenv envs` lists all {len(known)}.{lost}")
+
+
+def is_async(spec: EnvSpec) -> bool:
+    """Whether the spec's class is an AsyncEnv (imports it)."""
+    loaded = spec.load_class()
+    return inspect.isclass(loaded) and issubclass(loaded, AsyncEnv)
