@@ -216,7 +216,7 @@ class TransportLost(InfraError):
     code, status = "transport_lost", 503
 
 
-class EpisodeCut(Exception):  # noqa: N818 - not an error: an agent's way to end its episode
+class EpisodeCut(Exception):
     """Raised by an agent to end the running episode with `outcome` (context_full, agent_error, infra_lost)."""
 
     def __init__(self, outcome: str, detail: str = "") -> None:

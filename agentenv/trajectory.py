@@ -99,7 +99,9 @@ class Trajectory:
         except (ValueError, KeyError, TypeError) as exc:
             raise BadCall(f"not a trajectory: {type(exc).__name__}: {exc}") from exc
         if version > VERSION:
-            raise BadCall(f"trajectory version {version} is newer than {VERSION}, which this agentenv reads; upgrade it")
+            raise BadCall(
+                f"trajectory version {version} is newer than {VERSION}, which this agentenv reads; upgrade it"
+            )
         _known(cls, record, "trajectory")
         for turn in record["turns"]:
             _known(Turn, turn, "turn")

@@ -98,7 +98,7 @@ class GetCall(Struct, tag_field="op", tag="get", forbid_unknown_fields=True):
     """Envelope of a get."""
 
     session: str
-    body: GetBody = GetBody()
+    body: GetBody = msgspec.field(default_factory=GetBody)
     id: int | str = 0
 
 
@@ -106,7 +106,7 @@ class DeleteCall(Struct, tag_field="op", tag="delete", forbid_unknown_fields=Tru
     """Envelope of a delete."""
 
     session: str
-    body: DeleteBody = DeleteBody()
+    body: DeleteBody = msgspec.field(default_factory=DeleteBody)
     id: int | str = 0
 
 
@@ -114,7 +114,7 @@ class OracleCall(Struct, tag_field="op", tag="oracle", forbid_unknown_fields=Tru
     """Envelope of an oracle request."""
 
     session: str
-    body: OracleBody = OracleBody()
+    body: OracleBody = msgspec.field(default_factory=OracleBody)
     id: int | str = 0
 
 
@@ -203,7 +203,7 @@ class StateReply(Struct):
     step: int
     outcome: str | None
     lease_left_s: float
-    available_actions: list[str] | None | UnsetType = UNSET
+    available_actions: list[str] | UnsetType | None = UNSET
     """Only when asked for; null where the actions have no bound."""
 
 
@@ -267,7 +267,9 @@ REPLY_TYPES: dict[type[Struct], type[Struct]] = {
     OracleCall: OracleReply,
 }
 
-_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\u[dD][c-fC-F][0-9a-fA-F]{2})?|\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\.")
+_SURROGATE_ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\u[dD][c-fC-F][0-9a-fA-F]{2})?|\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\."
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -1,0 +1,1 @@
+"""The evaluation harness: suites, runs in SQL, statistics, leaderboard."""

@@ -1,0 +1,1 @@
+"""Agents that play: scripted controls, and language models behind prompts and formats that are data."""

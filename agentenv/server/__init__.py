@@ -1,0 +1,1 @@
+"""The server: a table of sessions, and its HTTP and WebSocket doors."""

@@ -1,0 +1,1 @@
+"""The executable contract for environments, and test doubles for the outer edge."""

@@ -1,0 +1,1 @@
+"""Text games: TextCraft, Wordle, Maze."""
