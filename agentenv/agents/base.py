@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -66,3 +66,7 @@ class AgentSpec:
     make: Callable[[], Agent]
     needs_oracle: bool = False
     needs_actions: bool = False
+    preflight: Callable[[], Awaitable[str]] | None = None
+    """One small call before a run's plan is written: what the model replied; BadCall or InfraError name the cause."""
+    close: Callable[[], Awaitable[None]] | None = None
+    """Frees what the agents of this kind share (connections); awaited once, when the run is over."""
