@@ -148,6 +148,10 @@ class EnvSpec:
         if not ID_PATTERN.fullmatch(self.id):
             raise BadCall(f"environment id {self.id!r}: must match {ID_PATTERN.pattern}")
 
+    def __hash__(self) -> int:
+        """By name: `functions` holds dictionaries, which have no hash."""
+        return hash((self.id, self.version, self.tasks))
+
     def resolve_options(self, options: Mapping[str, Any], *, scope: str | None = None) -> dict[str, Any]:
         """Every option with its value, defaults filled in. `scope="session"` refuses the server's options."""
         known = {o.name: o for o in self.options}
