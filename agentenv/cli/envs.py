@@ -1,0 +1,116 @@
+"""`agentenv envs`: what there is to play, or the card of one environment."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from agentenv.registry import EnvSpec
+
+COLUMNS = ("env", "title", "version", "tasks", "concurrency", "needs")
+
+
+def envs(
+    env: Annotated[str | None, typer.Argument(help="Show this one in full.")] = None,
+    env_option: Annotated[list[str] | None, typer.Option(help="An option of ENV, key=value; repeatable.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the environments, or show the card of one.
+
+    \b
+    Examples:
+      agentenv envs
+      agentenv envs maze --env-option size=7
+      agentenv envs gym:FrozenLake-v1 --json
+    """
+    from agentenv.cli.tables import print_json, print_table
+
+    if env is not None:
+        from agentenv.cli.target import target
+
+        spec, options = target(env, env_option or [])
+        about = card(spec, options)
+        return print_json(about) if json else _print_card(about)
+    rows = listing()
+    if json:
+        return print_json(rows)
+    print_table(({**row, "tasks": _counts(row["tasks"])} if "tasks" in row else _lost(row) for row in rows), COLUMNS)
+
+
+def listing() -> list[dict[str, Any]]:
+    """One row an env; a plug-in that cannot be used has `unavailable` with the reason instead of its facts."""
+    from agentenv.errors import AgentEnvError
+    from agentenv.plugins import Broken
+    from agentenv.registry import all_specs
+
+    rows: list[dict[str, Any]] = []
+    for name, spec in all_specs().items():
+        if isinstance(spec, Broken):
+            rows.append({"env": name, "unavailable": spec.reason})
+            continue
+        row = {"env": spec.id, "title": spec.title, "version": spec.version}
+        try:
+            tasks = spec.task_set()
+            counts = {split: tasks.count(split) for split in tasks.splits()}
+        except AgentEnvError as exc:
+            rows.append({**row, "unavailable": exc.message})
+            continue
+        rows.append({**row, "tasks": counts, "concurrency": spec.concurrency.value, "needs": list(spec.needs)})
+    return rows
+
+
+def card(spec: EnvSpec, options: dict[str, Any]) -> dict[str, Any]:
+    """The spec's card, the splits under these options by difficulty, and what the env's own `facts` adds."""
+    tasks = spec.task_set(options)
+    splits = {}
+    for split in tasks.splits():
+        graded = Counter(tasks.get(split, index).difficulty for index in range(tasks.count(split)))
+        splits[split] = {
+            "tasks": tasks.count(split),
+            "by_difficulty": {str(level): graded[level] for level in sorted(graded) if level},
+        }
+    about = {**spec.card(), "options_used": spec.resolve_options(options), "tasks_digest": tasks.digest}
+    return {**about, "splits": splits, "facts": facts(spec, options)}
+
+
+def facts(spec: EnvSpec, options: dict[str, Any]) -> dict[str, Any]:
+    """What the optional function `facts(options)` beside the env's task factory tells; empty without one."""
+    found = getattr(importlib.import_module(spec.tasks.partition(":")[0]), "facts", None)
+    return dict(found(spec.resolve_options(options))) if found else {}
+
+
+def _counts(tasks: dict[str, int]) -> str:
+    return ", ".join(f"{split} {count}" for split, count in tasks.items())
+
+
+def _lost(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "title": f"unavailable: {row['unavailable']}"}
+
+
+def _print_card(about: dict[str, Any]) -> None:
+    from agentenv.cli.tables import print_table
+
+    typer.echo(f"{about['id']} {about['version']}: {about['title']}")
+    for key in ("world", "licence", "concurrency", "max_steps", "needs", "success_rule"):
+        if about[key]:
+            value = ", ".join(about[key]) if isinstance(about[key], tuple) else about[key]
+            typer.echo(f"  {key.replace('_', ' ')}: {value}")
+    typer.echo("  actions:")
+    for line in about["action_grammar"].splitlines():
+        typer.echo(f"    {line}")
+    print_table(
+        (
+            {"split": name, "tasks": split["tasks"], "by_difficulty": _counts(split["by_difficulty"])}
+            for name, split in about["splits"].items()
+        ),
+        ("split", "tasks", "by_difficulty"),
+    )
+    if about["options"]:
+        options = [{**o, "option": o["name"], "default": repr(o["default"])} for o in about["options"]]
+        print_table(options, ("option", "type", "default", "scope", "choices", "help"))
+    for key, value in about["facts"].items():
+        typer.echo(f"  {key.replace('_', ' ')}: {value}")
