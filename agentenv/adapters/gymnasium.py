@@ -58,7 +58,8 @@ def spec_for(name: str, success_return: float | str | None = None) -> EnvSpec:
     if threshold is None:
         raise UnknownOption(
             f"{name} declares no reward threshold, so nothing says what success is; "
-            f"set the option success_return, such as `--env-option {id}.success_return=1.0`"
+            f"set the option success_return (`--env-option success_return=1.0`, "
+            f"or `{id}.success_return=1.0` for `agentenv serve`)"
         )
     grammar, max_steps = _probe(gym_id)
     return EnvSpec(

@@ -1,8 +1,8 @@
 """The command `agentenv`. Commands are modules that load only when they are used, so that `--help` stays quick.
 
 The commands of other packages, and of this project's other parts, come from entry points of the group
-`agentenv.commands`: a `typer.Typer` becomes a group of commands, a function becomes one. A broken one is listed with its
-reason and fails only when it is called.
+`agentenv.commands`: a `typer.Typer` becomes a group of commands, a function becomes one. A broken one is listed with
+its reason and fails only when it is called.
 
 Exit codes: 0 done, 1 the world failed, 2 the call was wrong.
 """
