@@ -1,5 +1,6 @@
 """The specs of this family; importing it imports no engine."""
 
 from agentenv.registry import EnvSpec
+from envservers.games.wordle.spec import SPEC as WORDLE
 
-SPECS: list[EnvSpec] = []
+SPECS: list[EnvSpec] = [WORDLE]
