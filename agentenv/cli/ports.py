@@ -53,8 +53,8 @@ def holder(port: int) -> str:
     import psutil
 
     try:
-        connections = psutil.net_connections(kind="tcp")
-        pids = {c.pid for c in connections if c.status == psutil.CONN_LISTEN and c.laddr.port == port}
+        listening = [c for c in psutil.net_connections(kind="tcp") if c.status == psutil.CONN_LISTEN]
+        pids = {c.pid for c in listening if c.laddr and c.laddr.port == port}
         for pid in sorted(p for p in pids if p):
             return f"{psutil.Process(pid).name()} (pid {pid})"
     except (psutil.Error, OSError):
