@@ -1,0 +1,70 @@
+"""`agentenv demo`: the whole path from a task to a leaderboard row, in one command."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+ENVS = ("textcraft", "wordle", "maze")
+AGENTS = ("oracle", "random", "noop")
+
+
+def demo(
+    folder: Annotated[
+        Path, typer.Option(help="Where the demo keeps its database; each run makes a folder of its own there.")
+    ] = Path(".demo"),
+) -> None:
+    """Serve three games, let three agents play 30 test tasks of each over HTTP, print the leaderboard.
+
+    \b
+    Example:
+      agentenv demo
+    """
+    from agentenv.cli.server_process import serving
+
+    home = folder / time.strftime("%Y%m%d-%H%M%S")
+    home.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, _leave)
+    typer.echo(f"Starting a server with {', '.join(ENVS)} ...")
+    with serving(ENVS, "--oracle") as url:
+        typer.echo(f"It answers at {url}. Three agents play 30 test tasks of each game.")
+        players = [word for agent in AGENTS for word in ("--agent", agent)]
+        _run(home, "eval", "run", "demo", *players, "--server", url)
+    typer.echo("\nThe server has stopped. The leaderboard:\n")
+    _run(home, "leaderboard")
+    typer.echo(_next(home))
+
+
+def _leave(signum: int, frame: FrameType | None) -> None:
+    """SIGTERM unwinds like Ctrl-C, so that the server stops too."""
+    raise KeyboardInterrupt
+
+
+def _run(home: Path, *words: str) -> None:
+    """One command of ours with the demo's home; its failure is the demo's."""
+    environment = {k: v for k, v in os.environ.items() if k != "AGENTENV_DB"} | {"AGENTENV_HOME": str(home)}
+    done = subprocess.run([sys.executable, "-m", "agentenv.cli.main", *words], env=environment, check=False)
+    if done.returncode != 0:
+        raise typer.Exit(done.returncode)
+
+
+def _next(home: Path) -> str:
+    """What to type next; the command as this machine can call it."""
+    command = "agentenv" if shutil.which("agentenv") else os.path.relpath(Path(sys.executable).parent / "agentenv")
+    return f"""
+Next:
+  {command} play textcraft                       play it yourself (? lists the actions)
+  {command} envs textcraft                       tasks, actions and options of a game
+  {command} serve textcraft wordle maze          serve the games, then: python examples/loop.py --base-url URL
+  {command} rollout maze --agent random --limit 20 --out maze.jsonl
+  AGENTENV_HOME={home} {command} leaderboard --json
+"""
