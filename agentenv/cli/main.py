@@ -48,19 +48,25 @@ class Commands(TyperGroup):
         return [*OWN, *sorted(set(entry_points(GROUP)) - set(OWN))]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name; None when there is none."""
-        if cmd_name in OWN:
-            module, _, attribute = OWN[cmd_name].partition(":")
-            return _as_command(cmd_name, getattr(importlib.import_module(module), attribute))
-        return _plugin_command(cmd_name, listing=ctx.invoked_subcommand is None and not ctx._protected_args)
+        """The command of that name for a listing: a stranger's module stays unimported, it may be slow."""
+        return _command(cmd_name, listing=True)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As typer's, with a near name for a wrong one."""
+        """The command to run, or a usage error with the nearest name."""
         names = self.list_commands(ctx)
-        if args[0] not in names and not args[0].startswith("-"):
-            close = get_close_matches(args[0], names, n=1)
-            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {close[0]!r}?" if close else ""))
-        return super().resolve_command(ctx, args)
+        if args[0] in names:
+            return args[0], _command(args[0], listing=False), args[1:]
+        if args[0].startswith("-"):
+            return super().resolve_command(ctx, args)
+        close = get_close_matches(args[0], names, n=1)
+        ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {close[0]!r}?" if close else ""))
+
+
+def _command(name: str, *, listing: bool) -> Any:
+    if name in OWN:
+        module, _, attribute = OWN[name].partition(":")
+        return _as_command(name, getattr(importlib.import_module(module), attribute))
+    return _plugin_command(name, listing=listing)
 
 
 def _as_command(name: str, target: Any) -> Any:
@@ -81,7 +87,7 @@ def _plugin_command(name: str, *, listing: bool) -> Any:
     if found is None:
         return None
     point, dist = found
-    if listing and dist.name != DISTRIBUTION:  # a stranger's module may be slow to import
+    if listing and dist.name != DISTRIBUTION:
         return TyperCommand(name, help=f"From the package {dist.name}.", rich_markup_mode=None)
     try:
         return _as_command(name, load_point(point, dist))
