@@ -9,6 +9,7 @@ A fenced block says after its language what the tests do with it:
 - `text`: data, output or a fragment; not run. Options of `agentenv` commands in it are checked all the same.
 """
 
+import json
 import os
 import re
 import shlex
@@ -22,7 +23,6 @@ import pytest
 import typer
 
 from agentenv.cli.main import app
-from agentenv.cli.ports import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -173,14 +173,14 @@ def test_blocks_tagged_serve_start_a_server_and_probe_it(block, environment, tmp
     first, *probes = block.text.strip().splitlines()
     if "curl" in block.text and not shutil.which("curl"):
         pytest.skip("curl is not installed")
-    port = free_port("127.0.0.1")
     words = [word for word in shlex.split(first, comments=True) if word != "&"]
     with subprocess.Popen(
-        ["env", *words, "--port", str(port), "--json"], env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True
+        ["env", *words, "--port", "0", "--json"], env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True
     ) as server:
         try:
-            assert server.stdout.readline(), f"{block}: the server did not start"
-            script = "\n".join(probes).replace("127.0.0.1:8000", f"127.0.0.1:{port}")
+            ready = server.stdout.readline()
+            assert ready, f"{block}: the server did not start"
+            script = "\n".join(probes).replace("http://127.0.0.1:8000", json.loads(ready)["url"])
             done = subprocess.run(
                 ["bash", "-eo", "pipefail"],
                 input=script,

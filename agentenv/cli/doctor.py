@@ -120,11 +120,14 @@ def database() -> Finding:
 
 def port() -> Finding:
     """Whether the default port of `serve` is free."""
-    from agentenv.cli.ports import bind_problem, holder
+    from agentenv.errors import AgentEnvError
+    from agentenv.server.serve import bind
 
-    if bind_problem("127.0.0.1", PORT) is None:
-        return _finding(f"port {PORT}", "ok", "free")
-    return _finding(f"port {PORT}", "note", f"taken by {holder(PORT)}; use --port")
+    try:
+        bind("127.0.0.1", PORT).close()
+    except AgentEnvError as exc:
+        return _finding(f"port {PORT}", "note", exc.message)
+    return _finding(f"port {PORT}", "ok", "free")
 
 
 def _program(name: str, commands: tuple[str, ...]) -> Finding:

@@ -37,7 +37,6 @@ def serve(
       agentenv serve gym:FrozenLake-v1 --port 0 --json
       AGENTENV_TOKEN=... agentenv serve wordle --host 0.0.0.0
     """
-    from agentenv.cli.ports import require_free
     from agentenv.cli.target import served
     from agentenv.server.serve import ServeConfig
     from agentenv.server.serve import serve as run_server
@@ -63,7 +62,6 @@ def serve(
         typer.echo(f"  curl {url}/v1/envs")
         typer.echo(f"  agentenv play {names[0]} --server {url}")
 
-    require_free(host, port)
     run_server(specs, config, on_ready=ready)
 
 
