@@ -1,0 +1,1 @@
+"""Maze: walk to the goal with four moves."""

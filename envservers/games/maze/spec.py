@@ -1,0 +1,41 @@
+"""What is known of Maze without its engine."""
+
+from agentenv.registry import Concurrency, EnvSpec, Option
+
+SPEC = EnvSpec(
+    id="maze",
+    version="1",
+    gym_name="Maze-v0",
+    title="Maze: walk to the goal with four moves",
+    entry="envservers.games.maze.env:MazeEnv",
+    tasks="envservers.games.maze.tasks:make_tasks",
+    concurrency=Concurrency.INLINE,
+    max_steps=200,  # every task has a smaller limit of its own: twice its shortest path, or 50 in the double-T maze
+    success_rule="The goal was reached.",
+    action_grammar="move up\nmove down\nmove left\nmove right\nup, down, left, right: the same",
+    options=(
+        Option(name="size", type=int, default=5, help="Cells per side of a generated maze.", low=4, high=10),
+        Option(
+            name="observation",
+            type=str,
+            default="absolute",
+            help="absolute: row and column of you and the goal; relative: rows and columns from you to the goal.",
+            choices=("absolute", "relative"),
+        ),
+    ),
+    snapshots=True,
+    world="agentenv-maze-v1",
+    prompt="envservers.games.maze:prompt.yaml",
+    functions=(
+        {
+            "name": "move",
+            "description": "Move by one cell; a wall leaves you where you are.",
+            "parameters": {
+                "type": "object",
+                "properties": {"direction": {"type": "string", "enum": ["up", "down", "left", "right"]}},
+                "required": ["direction"],
+                "additionalProperties": False,
+            },
+        },
+    ),
+)
