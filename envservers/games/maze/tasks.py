@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from agentenv.protocol import Task
@@ -23,14 +24,19 @@ LEVELS = (1.1, 1.25, 1.6)
 
 def make_tasks(options: Mapping[str, Any]) -> TableTasks:
     """Generated splits for the option `size`, and `double_t`."""
-    mazes = _different_mazes(options["size"])
+    tables = {**_generated(options["size"]), "double_t": _double_t()}
+    return TableTasks(tables=tables, version=VERSION, options=options)
+
+
+@cache
+def _generated(size: int) -> dict[str, list[Task]]:
+    """The generated splits; kept, because they take up to a second and are the same for both observations."""
+    mazes = _different_mazes(size)
     made = {split: [next(mazes) for _ in range(COUNTS[split])] for split in ("test", "dev", "train")}
-    tables = {
+    return {
         split: [_task(split, i, style, seed, maze) for i, (style, seed, maze) in enumerate(made[split])]
         for split in COUNTS
     }
-    tables["double_t"] = _double_t()
-    return TableTasks(tables=tables, version=VERSION, options=options)
 
 
 def _different_mazes(size: int) -> Iterator[tuple[str, int, Maze]]:
