@@ -1,0 +1,1 @@
+"""TextCraft: crafting worlds in Minecraft's vocabulary, played by text."""

@@ -1,0 +1,87 @@
+"""TextCraft as data: its spec, without the engine and without the recipe table.
+
+`agentenv envs textcraft` prints the figures of `envservers.games.textcraft.tasks:facts` beside it.
+"""
+
+from agentenv.registry import Concurrency, EnvSpec, Option
+
+ENV_ID = "textcraft"
+GENERATOR = "1"
+"""Version of the task generator and of the recipe table."""
+
+SPEC = EnvSpec(
+    id=ENV_ID,
+    version="1.0.0",
+    gym_name="TextCraft-v0",
+    title="Craft a goal item from raw materials, by text, in Minecraft's vocabulary.",
+    entry="envservers.games.textcraft.env:TextCraft",
+    tasks="envservers.games.textcraft.tasks:make_tasks",
+    concurrency=Concurrency.INLINE,
+    max_steps=124,  # each task has a limit of its own: twice its planned solution and four more
+    success_rule="The goal item was crafted. Reward 1.0 on that step, 0.0 on all others.",
+    action_grammar=(
+        "get N ITEM\n"
+        "inventory\n"
+        "craft N ITEM using N ITEM, N ITEM\n"
+        "N is a whole number from 1 to 9999; a craft names exactly the counts of one recipe."
+    ),
+    options=(
+        Option(
+            name="recipes",
+            type=str,
+            default=None,
+            help="folder of Minecraft data-pack recipe files to play instead of our table (split test)",
+            scope="server",
+        ),
+        Option(
+            name="commands",
+            type=str,
+            default="",
+            help="a world of these recipes alone, one `craft N ITEM using N ITEM` a line (split fixed; needs goal)",
+        ),
+        Option(name="goal", type=str, default="", help="the goal item of the one task in split fixed"),
+    ),
+    snapshots=True,
+    world="agentenv-textcraft-v1",
+    prompt="envservers.games.textcraft:prompt.yaml",
+    functions=(
+        {
+            "name": "get",
+            "description": "Take raw material that no recipe makes.",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "count": {"type": "integer", "minimum": 1, "maximum": 9999},
+                    "item": {"type": "string", "description": "for example `oak logs`"},
+                },
+                "required": ["count", "item"],
+                "additionalProperties": False,
+            },
+        },
+        {
+            "name": "inventory",
+            "description": "List what is held.",
+            "parameters": {"type": "object", "properties": {}, "additionalProperties": False},
+        },
+        {
+            "name": "craft",
+            "description": "Craft by exactly one recipe, once.",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "count": {"type": "integer", "minimum": 1, "maximum": 9999, "description": "the recipe's yield"},
+                    "item": {"type": "string"},
+                    "ingredients": {
+                        "type": "string",
+                        "description": "counts and items, separated by commas: `2 oak planks, 1 iron ingot`",
+                    },
+                },
+                "required": ["count", "item", "ingredients"],
+                "additionalProperties": False,
+            },
+        },
+    ),
+    malformed_text="Invalid action: {reason}. Answer with one action: get, inventory or craft.",
+    step_s=5.0,
+    reset_s=10.0,
+)
