@@ -1,0 +1,129 @@
+"""What a run will play, in which order, written down before the first episode.
+
+The order is a seeded permutation in which every category and difficulty of every env is spread evenly: any beginning of
+it is a fair sample of the whole, so a run that stopped early is an unbiased part. Every task comes once before one
+comes twice. Nothing here depends on a random generator: tasks are ordered by hashes of their ids.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from agentenv.protocol import TaskRef
+from agentenv.registry import EnvSpec, TaskAt, find_task, get_spec
+from evals.suite import BadSuite, Suite, SuiteEnv
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What an env was when the plan was made; scores compare only within equal worlds."""
+
+    label: str
+    env: str
+    version: str
+    tasks_digest: str
+    split: str
+    options: dict[str, Any]
+    max_steps: int
+    """The limit of an episode; a task's own may be smaller."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTask:
+    """One task of a plan."""
+
+    label: str
+    """The suite's name for the env."""
+    task: TaskRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Worlds, and tasks in the order of play. Slot `attempt * len(tasks) + position` is that task's attempt."""
+
+    worlds: tuple[World, ...]
+    tasks: tuple[PlannedTask, ...]
+    attempts: int
+    suite_tasks: int
+    """Tasks of the whole suite; more than `len(tasks)` under a limit."""
+
+    @property
+    def slots(self) -> int:
+        """Episodes that the plan asks for, repeats of invalid ones aside."""
+        return len(self.tasks) * self.attempts
+
+
+def make_plan(suite: Suite, *, attempts: int | None = None, limit: int | None = None) -> Plan:
+    """The plan of a suite; `limit` is the most tasks of each env. Errors name the suite's entry."""
+    worlds, chosen, total = [], [], 0
+    for entry in suite.envs:
+        spec = get_spec(entry.env)
+        world = world_of(spec, entry)
+        refs = _chosen(spec, entry, suite)
+        total += len(refs)
+        worlds.append(world)
+        chosen.append([PlannedTask(label=entry.name, task=ref) for ref in refs[:limit]])
+    return Plan(
+        worlds=tuple(worlds),
+        tasks=tuple(merged(chosen)),
+        attempts=attempts or suite.attempts,
+        suite_tasks=total,
+    )
+
+
+def world_of(spec: EnvSpec, entry: SuiteEnv) -> World:
+    """The env as it is now, under the suite's options."""
+    options = spec.resolve_options(entry.options)
+    return World(
+        label=entry.name,
+        env=spec.id,
+        version=spec.version,
+        tasks_digest=spec.task_set(options).digest,
+        split=entry.split,
+        options=dict(entry.options),
+        max_steps=min(spec.max_steps, entry.max_steps or spec.max_steps),
+    )
+
+
+def _chosen(spec: EnvSpec, entry: SuiteEnv, suite: Suite) -> list[TaskRef]:
+    """The entry's tasks in order of play."""
+    tasks = spec.task_set(entry.options)
+    find_task(spec, tasks, TaskAt(split=entry.split, index=0))  # UnknownTask where there is no such split
+    count = tasks.count(entry.split)
+    wanted = count if entry.tasks == "all" else int(entry.tasks)
+    if wanted > count:
+        raise BadSuite(f"suite {suite.name}: {entry.name} wants {wanted} tasks; {spec.id}/{entry.split} has {count}")
+    refs = [tasks.get(entry.split, i).ref() for i in range(count)]
+    return stratified(refs, seed=suite.seed, key=lambda r: r.id, stratum=lambda r: (r.category, r.difficulty))[:wanted]
+
+
+def stratified(items: Iterable[T], *, seed: int, key: Callable[[T], str], stratum: Callable[[T], Hashable]) -> list[T]:
+    """A seeded order in which every beginning holds each stratum in proportion, give or take an item.
+
+    A stratum of n items takes the places (i + u) / n of the unit interval, with a shift u of its own in [0, 1).
+    """
+    strata: dict[Hashable, list[T]] = defaultdict(list)
+    for item in items:
+        strata[stratum(item)].append(item)
+    placed: list[tuple[float, str, T]] = []
+    for name, members in strata.items():
+        members.sort(key=lambda item: _hash(seed, key(item)))
+        shift = _hash(seed, repr(name)) / 2**64
+        placed += [((i + shift) / len(members), key(item), item) for i, item in enumerate(members)]
+    return [item for _, _, item in sorted(placed, key=lambda p: p[:2])]
+
+
+def merged(lists: Sequence[Sequence[T]]) -> list[T]:
+    """Several orders as one, each spread evenly over the whole and otherwise kept."""
+    placed = [((i + 0.5) / len(items), n, item) for n, items in enumerate(lists) for i, item in enumerate(items)]
+    return [item for _, _, item in sorted(placed, key=lambda p: p[:2])]
+
+
+def _hash(seed: int, text: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}:{text}".encode()).digest()[:8], "big")

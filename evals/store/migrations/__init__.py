@@ -1,0 +1,1 @@
+"""Alembic's environment and revisions; `evals.store.database` runs them by code when a database is opened."""
