@@ -9,11 +9,10 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
-import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Protocol, cast
 
@@ -196,6 +195,20 @@ class EnvSpec:
             del card[name]
         return card
 
+    @classmethod
+    def from_card(cls, card: Mapping[str, Any]) -> EnvSpec:
+        """A spec of an env that only a server has: everything but the engine, the tasks and the prompt."""
+        known = {f.name for f in fields(cls)} - {"entry", "tasks", "prompt", "options"}
+        values = {name: card[name] for name in known if name in card}
+        for name in ("reward_range", "return_range", "needs", "functions"):
+            if name in values:
+                values[name] = tuple(values[name])
+        try:
+            values["concurrency"] = Concurrency(values["concurrency"])
+            return cls(entry="", tasks="", **values)
+        except (KeyError, TypeError, ValueError) as exc:
+            raise BadCall(f"not an environment's card: {exc}") from exc
+
 
 @functools.lru_cache(maxsize=256)
 def _task_set(spec: EnvSpec, options: str) -> TaskSet:
@@ -303,9 +316,3 @@ def get_spec(id: str) -> EnvSpec:
     hint = f"; did you mean {close[0]!r}?" if close else "."
     lost = f" Plug-ins that cannot be imported: {'; '.join(broken)}." if broken else ""
     raise UnknownEnv(f"no environment {id!r}{hint} `agentenv envs` lists all {len(known)}.{lost}")
-
-
-def is_async(spec: EnvSpec) -> bool:
-    """Whether the spec's class is an AsyncEnv (imports it)."""
-    loaded = spec.load_class()
-    return inspect.isclass(loaded) and issubclass(loaded, AsyncEnv)

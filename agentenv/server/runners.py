@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
 from agentenv.errors import EnvFailed
-from agentenv.registry import Concurrency, EnvSpec, is_async
+from agentenv.registry import Concurrency, EnvSpec
 from agentenv.server.host import AsyncEnvHost, EnvHost
 from agentenv.server.process import ProcessRunner
 
@@ -171,7 +171,7 @@ class Runners:
         """A runner for one session, by the spec's declared model."""
         if spec.concurrency is Concurrency.PROCESS:
             return ProcessRunner(spec, options)
-        if spec.concurrency is Concurrency.ASYNC or is_async(spec):
+        if spec.concurrency is Concurrency.ASYNC:
             return AsyncRunner(AsyncEnvHost(spec, options))
         host = EnvHost(spec, options)
         if spec.concurrency is Concurrency.INLINE:

@@ -348,7 +348,7 @@ class Sessions:
             self._ended.popitem(last=False)
 
     def _forget(self) -> None:
-        """Drop what ended longer than `keep_s` ago. Of a key the fact stays, so that it never makes a second session."""
+        """Drop what ended longer than `keep_s` ago. Of a key the fact stays: it never makes a second session."""
         horizon = self._clock() - self.limits.keep_s
         while self._ended and next(iter(self._ended.values())).at < horizon:
             self._ended.popitem(last=False)

@@ -1,0 +1,85 @@
+"""The event loop behind the synchronous clients: one thread for each process, started when first needed.
+
+After a fork the child has no such thread. It gets a portal of its own, and clients that were made before the fork say
+so instead of waiting for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from agentenv.client.local import LocalTransport
+from agentenv.client.transport import Transport
+from agentenv.errors import ClientClosed
+from agentenv.registry import get_spec
+from agentenv.server.sessions import Sessions
+
+T = TypeVar("T")
+
+
+class Portal:
+    """A thread with an event loop, and the session table of this process on it."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="agentenv-client", daemon=True)
+        self._thread.start()
+        self._sessions: Sessions | None = None
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the loop and wait for it. An interrupt of the waiting thread cancels it."""
+        if self.pid != os.getpid():
+            work.close()
+            raise ClientClosed("this client was made before a fork; make a new one in the child process")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    async def local(self) -> Transport:
+        """The transport to the session table of this process."""
+        if self._sessions is None:
+            self._sessions = Sessions(find_spec=get_spec, oracle=True)
+        return LocalTransport(self._sessions)
+
+    def close(self) -> None:
+        """Close the table and stop the thread."""
+        if self.pid != os.getpid() or self._loop.is_closed():
+            return
+        if self._sessions is not None:
+            self.run(self._sessions.close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(5.0)
+        if not self._thread.is_alive():
+            self._loop.close()
+
+
+_guard = threading.Lock()
+_portal: Portal | None = None
+
+
+def portal() -> Portal:
+    """The portal of this process."""
+    global _portal
+    with _guard:
+        if _portal is None or _portal.pid != os.getpid():
+            _portal = Portal()
+            atexit.register(_portal.close)
+        return _portal
+
+
+def _after_fork() -> None:
+    global _guard, _portal
+    _guard = threading.Lock()  # the parent may have held it
+    _portal = None
+
+
+os.register_at_fork(after_in_child=_after_fork)

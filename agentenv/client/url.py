@@ -1,0 +1,28 @@
+"""Addresses of servers, and what to say when none answers there."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from agentenv.errors import BadCall, ServerUnreachable
+
+
+def base_url_of(url: str) -> str:
+    """`url` without a trailing slash; BadCall unless it is http or https with a host and nothing secret in it."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadCall(f"{url!r} is not a server's address; it looks like http://127.0.0.1:8000")
+    if parts.username or parts.password:
+        raise BadCall("an address must not carry a password; use token= or AGENTENV_TOKEN")
+    if parts.query or parts.fragment:
+        raise BadCall(f"{url!r}: a server's address has no query and no fragment")
+    return url.rstrip("/")
+
+
+def unreachable(address: str, cause: BaseException) -> ServerUnreachable:
+    """The error of a server that is not there, with the command that starts one."""
+    port = urlsplit(address).port or 80
+    return ServerUnreachable(
+        f"no server at {address} ({cause}); start one with `agentenv serve ENV --port {port}`, "
+        f"or leave the address out to run the environment in this process"
+    )

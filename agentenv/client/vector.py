@@ -1,0 +1,296 @@
+"""`VectorEnvClient`: many environments as one gymnasium.VectorEnv; each step is one exchange with the server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from agentenv.client.core import CREATE_TIMEOUT_S, SLACK_S, Connection, RemoteSession, create_call
+from agentenv.client.portal import portal
+from agentenv.client.source import Card, Observation, Source
+from agentenv.client.spaces import FreeText
+from agentenv.errors import AgentEnvError, BadCall, ClientClosed, InfraError, ResetNeeded
+from agentenv.protocol import Action
+from agentenv.wire import Call, Reply, StepReply
+
+Arrays = np.ndarray[Any, np.dtype[Any]]
+
+
+class Slot:
+    """One place of the vector: its session, its generator, and what its last step showed."""
+
+    def __init__(self) -> None:
+        self.session: RemoteSession | None = None
+        self.rng: np.random.Generator | None = None
+        self.episode = -1
+        self.over = True
+        self.observation: Observation = ""
+        self.error: AgentEnvError | None = None
+
+
+class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays]):
+    """`num_envs` sessions. A slot that fails ends with `truncated` and `info["valid"]` False; the others go on.
+
+    `reset(seed=7)` seeds the slots 7, 8, 9 and so on; a list seeds each as it says. Infos are gymnasium's dict of
+    arrays with `_name` masks.
+    """
+
+    def __init__(
+        self,
+        env: str,
+        num_envs: int = 1,
+        *,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        base_url: str | None = None,
+        split: str = "train",
+        task: str | None = None,
+        max_steps: int | None = None,
+        token: str | None = None,
+        images: bool = False,
+        transport: str = "websocket",
+        **options: Any,
+    ) -> None:
+        if num_envs < 1:
+            raise BadCall(f"num_envs is {num_envs}; it must be at least 1")
+        self.source = Source(
+            env=env,
+            base_url=base_url,
+            split=split,
+            task=task,
+            max_steps=max_steps,
+            token=token,
+            images=images,
+            transport=transport,
+            options=options,
+        )
+        self.num_envs = num_envs
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self._setup()
+
+    def _setup(self) -> None:
+        self.single_observation_space = self.source.observation_space()
+        self.single_action_space = FreeText()
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._slots = [Slot() for _ in range(self.num_envs)]
+        self._portal = portal()
+        self._connection: Connection | None
+        self._card: Card
+        self._connection, self._card = self._portal.run(self.source.connect(self._portal))
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[tuple[Observation, ...], dict[str, Any]]:
+        """Begin an episode in every slot, or in those of `options["reset_mask"]`."""
+        options = dict(options or {})
+        mask = options.pop("reset_mask", None)
+        chosen = range(self.num_envs) if mask is None else np.flatnonzero(self._mask(mask)).tolist()
+        self._seed(seed, chosen)
+        tasks = self._tasks(options.get("task"))
+        self._portal.run(self._exchange(dict.fromkeys(chosen), tasks))
+        infos: dict[str, Any] = {}
+        for i in chosen:
+            infos = self._add_info(infos, self._info(i, None), i)
+        return self._observations(), infos
+
+    def step(
+        self, actions: Sequence[str | Action]
+    ) -> tuple[tuple[Observation, ...], Arrays, Arrays, Arrays, dict[str, Any]]:
+        """Do one action in every slot; what follows an end is the autoreset mode's."""
+        if len(actions) != self.num_envs:
+            raise BadCall(f"{len(actions)} actions for {self.num_envs} environments")
+        over = [i for i, slot in enumerate(self._slots) if slot.over]
+        if any(slot.episode < 0 for slot in self._slots):
+            raise ResetNeeded("call reset() before the first step()")
+        if over and self.autoreset_mode is AutoresetMode.DISABLED:
+            raise ResetNeeded(f"environment {over[0]} has ended; reset it with options={{'reset_mask': ...}}")
+        work: dict[int, str | Action | None] = {i: None if i in over else a for i, a in enumerate(actions)}
+        replies = self._portal.run(self._exchange(work, {}))
+        rewards = np.zeros(self.num_envs, dtype=np.float64)
+        terminated = np.zeros(self.num_envs, dtype=np.bool_)
+        truncated = np.zeros(self.num_envs, dtype=np.bool_)
+        infos: dict[str, Any] = {}
+        ended = []
+        for i, slot in enumerate(self._slots):
+            reply = replies.get(i)
+            if reply is not None:
+                rewards[i], terminated[i], truncated[i] = reply.reward, reply.terminated, reply.truncated
+            elif slot.error is not None:
+                truncated[i] = True
+            slot.over = bool(terminated[i] or truncated[i])
+            if slot.over and self.autoreset_mode is AutoresetMode.SAME_STEP:
+                ended.append(i)
+                final = {"final_obs": slot.observation, "final_info": self._info(i, reply)}
+                infos = self._add_info(infos, final, i)
+            else:
+                infos = self._add_info(infos, self._info(i, reply), i)
+        if ended:
+            self._portal.run(self._exchange(dict.fromkeys(ended), {}))
+            for i in ended:
+                infos = self._add_info(infos, self._info(i, None), i)
+        return self._observations(), rewards, terminated, truncated, infos
+
+    def available_actions(self) -> list[list[str] | None]:
+        """Of every slot; None where they have no bound, or where no episode runs."""
+        return self._portal.run(self._available())
+
+    async def _available(self) -> list[list[str] | None]:
+        return [
+            None if slot.over or slot.session is None else await slot.session.available_actions()
+            for slot in self._slots
+        ]
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End every session; `close()` calls it once."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            self._portal.run(_close(connection, self._slots))
+
+    async def _exchange(self, work: dict[int, str | Action | None], tasks: dict[int, Any]) -> dict[int, StepReply]:
+        """Send a step for each action and a reset for each None, all in one exchange; the replies of the steps."""
+        calls = {i: self._call(i, action, tasks.get(i)) for i, action in work.items()}
+        replies = await self._send(calls)
+        steps: dict[int, StepReply] = {}
+        for i, action in work.items():
+            slot = self._slots[i]
+            slot.error = None
+            try:
+                reply = replies[i]
+                if isinstance(reply, AgentEnvError):
+                    raise reply
+                if action is None:
+                    self._begun(i, reply)
+                else:
+                    assert slot.session is not None
+                    steps[i] = slot.session.took_step(reply)
+                assert slot.session is not None
+                slot.observation = self.source.observation(slot.session.observation, slot.session.image)
+            except BadCall:
+                raise
+            except AgentEnvError as exc:
+                slot.error, slot.over = exc, True
+                if isinstance(exc, InfraError) and slot.session is not None:
+                    slot.session.lost = exc
+        return steps
+
+    async def _send(self, calls: dict[int, Call | AgentEnvError]) -> dict[int, Reply | AgentEnvError]:
+        connection = self._connected()
+        out = {i: call for i, call in calls.items() if not isinstance(call, AgentEnvError)}
+        answers: dict[int, Reply | AgentEnvError] = {
+            i: call for i, call in calls.items() if isinstance(call, AgentEnvError)
+        }
+        limits = [s.session.limits for s in self._slots if s.session is not None]
+        timeout_s = max([max(x.step_s, x.reset_s) + SLACK_S for x in limits], default=CREATE_TIMEOUT_S)
+        try:
+            answers.update(zip(out, await connection.send(list(out.values()), timeout_s), strict=True))
+        except InfraError as exc:
+            if not limits:
+                raise  # no session was ever made: say so instead of failing slot by slot
+            answers.update((i, exc) for i in out)
+        return answers
+
+    def _call(self, i: int, action: str | Action | None, wanted: Any) -> Call | AgentEnvError:
+        slot = self._slots[i]
+        session = slot.session
+        if action is not None:
+            assert session is not None
+            try:
+                return session.step_call(action)
+            except BadCall:
+                raise
+            except AgentEnvError as exc:
+                return exc
+        rng = self._rng(slot)
+        task = self.source.choose(self._card, rng, wanted)
+        if session is not None and session.lost is None:
+            return session.reset_call(task)
+        source = self.source
+        return create_call(source.env, task, options=source.options, max_steps=source.max_steps, images=source.images)
+
+    def _begun(self, i: int, reply: Reply) -> None:
+        slot = self._slots[i]
+        if slot.session is not None and slot.session.lost is None:
+            slot.session.took_reset(reply)
+        else:
+            slot.session = self._connected().created(self.source.env, reply)
+        slot.episode += 1
+        slot.over = False
+
+    def _seed(self, seed: int | Sequence[int | None] | None, chosen: Sequence[int]) -> None:
+        if seed is None:
+            return
+        seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, (int, np.integer)) else list(seed)
+        if len(seeds) != self.num_envs:
+            raise BadCall(f"{len(seeds)} seeds for {self.num_envs} environments")
+        for i in chosen:
+            one = seeds[i]
+            if one is not None:
+                self._slots[i].rng, _ = seeding.np_random(int(one))
+                self._slots[i].episode = -1
+
+    @staticmethod
+    def _rng(slot: Slot) -> np.random.Generator:
+        if slot.rng is None:
+            slot.rng, _ = seeding.np_random(None)
+        return slot.rng
+
+    def _mask(self, mask: Any) -> Arrays:
+        array = np.asarray(mask)
+        if array.shape != (self.num_envs,) or array.dtype != np.bool_:
+            raise BadCall(f"reset_mask must be a bool array of length {self.num_envs}")
+        return array
+
+    def _tasks(self, wanted: Any) -> dict[int, Any]:
+        if isinstance(wanted, (list, tuple)):
+            if len(wanted) != self.num_envs:
+                raise BadCall(f"{len(wanted)} tasks for {self.num_envs} environments")
+            return dict(enumerate(wanted))
+        return {} if wanted is None else dict.fromkeys(range(self.num_envs), wanted)
+
+    def _observations(self) -> tuple[Observation, ...]:
+        return tuple(slot.observation for slot in self._slots)
+
+    def _info(self, i: int, reply: StepReply | None) -> dict[str, Any]:
+        slot = self._slots[i]
+        session = slot.session
+        outcome = None if session is None or session.outcome is None else session.outcome.value
+        info: dict[str, Any] = dict(session.info) if session is not None and slot.error is None else {}
+        info.update(
+            task="" if session is None else session.task.id,
+            episode=slot.episode,
+            outcome=outcome if slot.error is None or outcome is not None else "infra_lost",
+            success=None if reply is None else reply.success,
+            score=None if reply is None else reply.score,
+            valid=slot.error is None,
+        )
+        if slot.error is not None:
+            info["error"] = f"{slot.error.code}: {slot.error.message}"
+        return info
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            raise ClientClosed(f"the client of {self.source.env} is closed; make a new one")
+        return self._connection
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"source": self.source, "num_envs": self.num_envs, "mode": self.autoreset_mode, "spec": self.spec}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.source, self.num_envs = state["source"], state["num_envs"]
+        self.autoreset_mode, self.spec = state["mode"], state["spec"]
+        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.closed = False
+        self._setup()
+
+
+async def _close(connection: Connection, slots: Sequence[Slot]) -> None:
+    for slot in slots:
+        if slot.session is not None:
+            await slot.session.close()
+    await connection.close()

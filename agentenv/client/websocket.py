@@ -1,0 +1,167 @@
+"""The WebSocket transport: one socket, many calls under way, replies matched by id.
+
+Calls that are made in one turn of the event loop leave in one message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agentenv.client.codec import MAX_REPLY_BYTES, ReplyEnvelope, decode_reply, encode_calls
+from agentenv.client.http import HttpTransport
+from agentenv.client.url import base_url_of, unreachable
+from agentenv.errors import AgentEnvError, TransportLost, Unauthorized
+from agentenv.wire import Call, Reply
+
+if TYPE_CHECKING:
+    import aiohttp
+
+log = logging.getLogger("agentenv.client")
+
+_envelopes = msgspec.json.Decoder(list[ReplyEnvelope] | ReplyEnvelope)
+
+
+class WebSocketTransport:
+    """A socket over aiohttp, opened by the first exchange and opened again after a loss."""
+
+    def __init__(self, base_url: str, *, token: str | None = None) -> None:
+        self.address = base_url_of(base_url)
+        self._token = token
+        self._control = HttpTransport(base_url, token=token)
+        self._session: aiohttp.ClientSession | None = None
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._opening = asyncio.Lock()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._waiting: dict[int, tuple[Call, asyncio.Future[Reply]]] = {}
+        self._outbox: list[Call] = []
+        self._wake = asyncio.Event()
+        self._next_id = 0
+
+    async def exchange(self, calls: Sequence[Call], timeout_s: float) -> list[Reply]:
+        """See Transport."""
+        if self._socket is None or self._socket.closed:
+            await self._open()
+        loop = asyncio.get_running_loop()
+        futures = []
+        for call in calls:
+            self._next_id += 1
+            call.id = self._next_id
+            future: asyncio.Future[Reply] = loop.create_future()
+            self._waiting[call.id] = (call, future)
+            futures.append(future)
+        self._outbox += calls
+        self._wake.set()
+        try:
+            async with asyncio.timeout(timeout_s):
+                return [await future for future in futures]
+        except TimeoutError as exc:
+            raise TransportLost(f"no reply from {self.address} within {timeout_s:g} s") from exc
+        finally:
+            for future in futures:
+                if not future.done():
+                    future.cancel()
+                elif not future.cancelled():
+                    future.exception()  # a second loss in one exchange has been told already
+            for call in calls:
+                self._waiting.pop(call.id, None)  # type: ignore[arg-type]
+
+    async def get_json(self, path: str) -> bytes:
+        """See Transport."""
+        return await self._control.get_json(path)
+
+    async def _open(self) -> None:
+        import aiohttp
+
+        async with self._opening:
+            if self._socket is not None and not self._socket.closed:
+                return
+            await self._drop()
+            if self._session is None:
+                self._session = aiohttp.ClientSession()
+            headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+            try:
+                socket = await self._session.ws_connect(
+                    self.address + "/v1/ws",
+                    headers=headers,
+                    max_msg_size=MAX_REPLY_BYTES,
+                    timeout=aiohttp.ClientWSTimeout(ws_close=2.0),
+                )
+            except aiohttp.ClientConnectorError as exc:
+                raise unreachable(self.address, exc) from exc
+            except aiohttp.WSServerHandshakeError as exc:
+                if exc.status in (401, 403):
+                    raise Unauthorized(f"{self.address} wants a token; give token= or set AGENTENV_TOKEN") from exc
+                raise TransportLost(f"{self.address} opened no socket: status {exc.status}") from exc
+            except (aiohttp.ClientError, OSError, TimeoutError) as exc:
+                raise TransportLost(f"{self.address} opened no socket: {exc or type(exc).__name__}") from exc
+            self._socket = socket
+            self._wake = asyncio.Event()
+            self._tasks = [
+                asyncio.create_task(self._receive(socket)),
+                asyncio.create_task(self._send(socket)),
+            ]
+
+    async def _send(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        with contextlib.suppress(ConnectionError, RuntimeError):  # the receiver tells of the loss
+            while True:
+                await self._wake.wait()
+                self._wake.clear()
+                calls, self._outbox = self._outbox, []
+                for chunk, _ in encode_calls(calls):
+                    data = chunk[0] if len(chunk) == 1 else b"[" + b",".join(chunk) + b"]"
+                    await socket.send_bytes(data)
+
+    async def _receive(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        cause = "closed"
+        try:
+            async for message in socket:
+                if isinstance(message.data, (bytes, str)):
+                    self._take(message.data)
+            cause = f"closed with code {socket.close_code}"
+        except Exception as exc:  # whatever breaks the socket is told to every call under way
+            cause = f"{type(exc).__name__}: {exc}"
+        finally:
+            await socket.close()
+            lost = TransportLost(f"lost the socket to {self.address}: {cause}")
+            for _, future in list(self._waiting.values()):
+                if not future.done():
+                    future.set_exception(lost)
+
+    def _take(self, data: bytes | str) -> None:
+        got = _envelopes.decode(data)
+        for envelope in got if type(got) is list else [got]:
+            assert isinstance(envelope, ReplyEnvelope)
+            waiting = self._waiting.pop(envelope.id, None) if isinstance(envelope.id, int) else None
+            if waiting is None:
+                continue  # a late or doubled reply: its call has been answered or given up
+            call, future = waiting
+            if future.done():
+                continue
+            try:
+                future.set_result(decode_reply(call, envelope.status, envelope.body, envelope.retry_after_s))
+            except AgentEnvError as exc:
+                future.set_exception(exc)
+
+    async def _drop(self) -> None:
+        tasks, self._tasks = self._tasks, []
+        socket, self._socket = self._socket, None
+        self._outbox = []
+        if socket is not None:
+            await socket.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        """See Transport."""
+        await self._drop()
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+        await self._control.close()

@@ -1,0 +1,235 @@
+"""`EnvPool`: sessions of one env over one or many servers, bounded and fair, for rollouts.
+
+A create that found no server or a full one goes to another server. An episode that has begun stays where it is: when its
+server dies, it is lost, and whoever asked for it decides about another attempt. Every session that was acquired is
+released, also on errors and on cancellation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentenv.client.connect import remote
+from agentenv.client.core import AT_ONCE, Connection, Patience, RemoteSession
+from agentenv.client.local import LocalTransport
+from agentenv.errors import BadCall, ClientClosed, InfraError, SessionGone, UnknownSession
+from agentenv.protocol import Outcome, TaskRef
+from agentenv.registry import EnvSpec, TaskAt, get_spec
+from agentenv.server.limits import ServerLimits
+from agentenv.server.sessions import Sessions
+from agentenv.wire import StepReply
+
+DOWN_S = 5.0
+"""How long a server that could not take a session is asked last."""
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """One server of the pool."""
+
+    connection: Connection
+    in_use: int = 0
+    down_until: float = 0.0
+    idle: list[RemoteSession] = field(default_factory=list)
+    """Sessions whose episode is over, ready for a reset."""
+
+
+class EnvPool:
+    """Use as `async with EnvPool("textcraft", servers=[...], size=64) as pool`.
+
+    Without servers the env runs in this process, on the running event loop.
+    """
+
+    def __init__(
+        self,
+        env: str,
+        *,
+        servers: Sequence[str] = (),
+        size: int = 16,
+        options: Mapping[str, Any] | None = None,
+        max_steps: int | None = None,
+        token: str | None = None,
+        transport: str = "websocket",
+        images: bool = False,
+        patience: Patience | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if size < 1:
+            raise BadCall(f"size is {size}; a pool needs at least 1")
+        self.env = env
+        self.size = size
+        self.options = dict(options or {})
+        self.max_steps = max_steps
+        self.servers = tuple(servers)
+        self.spec: EnvSpec
+        """Known once the pool is open."""
+        self.card: dict[str, Any] = {}
+        """As the first server that answered gave it."""
+        self._token = token
+        self._transport = transport
+        self._images = images
+        self._patience = patience or Patience()
+        self._clock = clock
+        self._lanes: list[Lane] = []
+        self._free: asyncio.Semaphore
+        self._releasing: set[asyncio.Task[Any]] = set()
+        self._open = False
+
+    async def __aenter__(self) -> EnvPool:
+        """Connect; ServerUnreachable when no server answers."""
+        self._free = asyncio.Semaphore(self.size)
+        self._lanes = [Lane(connection) for connection in self._connections()]
+        self._open = True
+        try:
+            self.card = await self._ask(f"/v1/envs/{self.env}")
+            if "unavailable" in self.card:
+                raise BadCall(self.card["unavailable"])
+            self.spec = self._own_spec() or EnvSpec.from_card(self.card)
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Close every session and connection."""
+        await self.close()
+
+    def _connections(self) -> list[Connection]:
+        if self.servers:
+            return [
+                Connection(remote(url, token=self._token, transport=self._transport), patience=self._patience)
+                for url in dict.fromkeys(self.servers)
+            ]
+        table = Sessions(
+            [get_spec(self.env)], find_spec=get_spec, oracle=True, limits=ServerLimits(max_sessions=self.size + 16)
+        )
+        table.env_options[self.env] = self.options
+        return [Connection(LocalTransport(table, owned=True), patience=self._patience)]
+
+    def _own_spec(self) -> EnvSpec | None:
+        """This installation's spec, when it is the same as the server's; it has the prompt, which no card carries."""
+        with contextlib.suppress(Exception):
+            spec = get_spec(self.env)
+            return spec if spec.version == self.card.get("version") else None
+        return None
+
+    async def task_refs(self, split: str, limit: int | None = None) -> list[TaskRef]:
+        """The first `limit` tasks of a split (all without one), as the servers have them."""
+        found: list[TaskRef] = []
+        while limit is None or len(found) < limit:
+            size = 1000 if limit is None else min(1000, limit - len(found))
+            page = await self._ask(f"/v1/envs/{self.env}/tasks?split={split}&offset={len(found)}&limit={size}")
+            found += [TaskRef(**ref) for ref in page["tasks"]]
+            if not page["tasks"] or len(found) >= page["total"]:
+                break
+        return found
+
+    async def _ask(self, path: str) -> Any:
+        """A control-plane GET of the first server that answers."""
+        lost: InfraError | None = None
+        for lane in self._in_order():
+            try:
+                return await lane.connection.get_json(path)
+            except InfraError as exc:
+                lost = exc
+                lane.down_until = self._clock() + DOWN_S
+        assert lost is not None
+        raise lost
+
+    @contextlib.asynccontextmanager
+    async def session(self, task: str | TaskAt) -> AsyncIterator[RemoteSession]:
+        """A session with an episode of `task` begun; waits for a free place first, in order of arrival.
+
+        Raises EnvFailed when the env breaks in its reset, InfraError when no server takes it.
+        """
+        if not self._open:
+            raise ClientClosed(f"the pool of {self.env} is not open; use `async with EnvPool(...)`")
+        async with self._free:
+            lane, session = await self._acquire(task)
+            try:
+                yield session
+            finally:
+                await self._away(self._release(lane, session))
+
+    async def finish(self, session: RemoteSession, outcome: Outcome) -> StepReply | None:
+        """Cut a running episode with `outcome`; the final result, or None when the server is lost."""
+        return await session.close(outcome)
+
+    async def close(self) -> None:
+        """Release everything; idempotent."""
+        self._open = False
+        while self._releasing:
+            await asyncio.wait(self._releasing)
+        lanes, self._lanes = self._lanes, []
+        for lane in lanes:
+            await asyncio.gather(*(session.close() for session in lane.idle))
+            await lane.connection.close()
+
+    async def _acquire(self, task: str | TaskAt) -> tuple[Lane, RemoteSession]:
+        give_up_at = self._clock() + self._patience.total_s
+        attempt = 0
+        while True:
+            lost: InfraError | None = None
+            for lane in self._in_order():
+                lane.in_use += 1
+                try:
+                    return lane, await self._begin(lane, task)
+                except InfraError as exc:
+                    lost = exc
+                    lane.in_use -= 1
+                    lane.down_until = self._clock() + DOWN_S
+                except BaseException:
+                    lane.in_use -= 1
+                    raise
+            assert lost is not None
+            attempt += 1
+            pause = min(self._patience.longest_s, self._patience.first_s * 2**attempt)
+            if self._clock() + pause > give_up_at:
+                raise lost
+            await asyncio.sleep(pause)
+
+    def _in_order(self) -> list[Lane]:
+        """Servers that took sessions lately first, among them the least used."""
+        now = self._clock()
+        return sorted(self._lanes, key=lambda lane: (lane.down_until > now, lane.in_use))
+
+    async def _begin(self, lane: Lane, task: str | TaskAt) -> RemoteSession:
+        while lane.idle:
+            session = lane.idle.pop()
+            try:
+                await session.reset(task)
+                return session
+            except (SessionGone, UnknownSession, InfraError):
+                await session.close()  # its lease or its server ended; make another
+            except BaseException:
+                await self._away(session.close())
+                raise
+        alone = len(self._lanes) == 1
+        return await lane.connection.create(
+            self.env,
+            task,
+            options={} if not self.servers else self.options,
+            max_steps=self.max_steps,
+            images=self._images,
+            patience=None if alone else AT_ONCE,
+        )
+
+    async def _release(self, lane: Lane, session: RemoteSession) -> None:
+        lane.in_use -= 1
+        reusable = session.outcome is not None and session.outcome is not Outcome.ENV_ERROR
+        if self._open and self.spec.reuse and reusable and not session.closed and session.lost is None:
+            lane.idle.append(session)
+        else:
+            await session.close()
+
+    async def _away(self, work: Any) -> None:
+        """Finish a release even when the caller is cancelled meanwhile."""
+        task = asyncio.ensure_future(work)
+        self._releasing.add(task)
+        task.add_done_callback(self._releasing.discard)
+        await asyncio.shield(task)

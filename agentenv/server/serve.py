@@ -1,0 +1,136 @@
+"""`serve`: bind a port, run the application under uvicorn until a signal comes, leave nothing behind."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentenv.errors import AgentEnvError, BadCall
+from agentenv.registry import Concurrency, EnvSpec
+from agentenv.server.guard import is_loopback
+from agentenv.server.limits import ServerLimits
+from agentenv.server.sessions import Sessions
+
+
+class PortBusy(AgentEnvError):
+    """Another process holds the port."""
+
+    code = "port_busy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeConfig:
+    """Where and how to serve."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    """0 takes any free port."""
+    max_sessions: int = 1024
+    lease_s: float = 600.0
+    token: str | None = None
+    """Required of every client; without one only loopback is served."""
+    oracle: bool = False
+    """Whether clients may ask for the scripted solutions."""
+    env_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    allow_hosts: tuple[str, ...] = ()
+    """Further names that the server answers to."""
+
+
+def serve(specs: Sequence[EnvSpec], config: ServeConfig, *, on_ready: Callable[[str], None] | None = None) -> None:
+    """Serve until SIGINT or SIGTERM. Calls `on_ready(url)` once requests are answered.
+
+    Raises BadCall for a host that needs a token and has none, PortBusy when the port is taken.
+    """
+    import uvicorn
+
+    from agentenv.server.app import make_app
+
+    if config.token is None and not is_loopback(config.host):
+        raise BadCall(
+            f"host {config.host!r} is reachable from other machines and there is no token; "
+            "set AGENTENV_TOKEN or --token-file, or serve on 127.0.0.1"
+        )
+    for spec in specs:  # a wrong option or a missing engine is told now, not at the first session
+        spec.task_set(spec.resolve_options(config.env_options.get(spec.id, {})))
+        if spec.concurrency is not Concurrency.PROCESS:  # such an engine is kept out of this process
+            spec.load_class()
+    listener = bind(config.host, config.port)
+    port = listener.getsockname()[1]
+    sessions = Sessions(
+        specs,
+        limits=ServerLimits(max_sessions=config.max_sessions, lease_s=config.lease_s),
+        env_options=config.env_options,
+        oracle=config.oracle,
+    )
+    hosts = {config.host, *config.allow_hosts}
+    server = uvicorn.Server(
+        uvicorn.Config(
+            make_app(sessions, hosts=hosts, token=config.token),
+            log_level="warning",
+            access_log=False,
+            ws_max_size=sessions.limits.max_body_bytes,
+            ws_per_message_deflate=False,
+            timeout_graceful_shutdown=5,
+        )
+    )
+    if on_ready is not None:
+        _announce(server, lambda: on_ready(f"http://{_shown(config.host)}:{port}"))
+    try:
+        server.run(sockets=[listener])
+    finally:
+        listener.close()
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket; PortBusy names the process that holds the port and a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as exc:
+        listener.close()
+        if exc.errno in (13, 98, 48):
+            holder = holder_of(port)
+            who = f" by {holder}" if holder else ""
+            raise PortBusy(
+                f"port {port} on {host} is taken{who}; choose another with --port, or --port 0 for any free one"
+            ) from exc
+        raise BadCall(f"cannot bind {host}:{port}: {exc}") from exc
+    listener.listen(2048)
+    listener.set_inheritable(False)
+    return listener
+
+
+def holder_of(port: int) -> str:
+    """`name (pid N)` of the process that listens on a port, where it can be told."""
+    import psutil
+
+    try:
+        for connection in psutil.net_connections("inet"):
+            if connection.laddr and connection.laddr.port == port and connection.status == psutil.CONN_LISTEN:
+                if connection.pid is None:
+                    return ""
+                return f"{psutil.Process(connection.pid).name()} (pid {connection.pid})"
+    except psutil.Error:
+        pass
+    return ""
+
+
+def _announce(server: Any, ready: Callable[[], None]) -> None:
+    """Call `ready` after uvicorn's start-up."""
+    startup = server.startup
+
+    async def announced(sockets: Any = None) -> None:
+        await startup(sockets)
+        ready()
+
+    server.startup = announced
+
+
+def _shown(host: str) -> str:
+    if host in ("0.0.0.0", "::"):
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
