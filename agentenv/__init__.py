@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wrapt import register_post_import_hook
+
 if TYPE_CHECKING:
     from agentenv.client import EnvClient, VectorEnvClient
     from agentenv.gym import make
@@ -30,3 +32,12 @@ def __getattr__(name: str) -> Any:
 
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'agentenv' has no attribute {name!r}")
+
+
+def _register_in_gymnasium(gymnasium: Any) -> None:
+    from agentenv.gym import register_all
+
+    register_all(gymnasium)
+
+
+register_post_import_hook(_register_in_gymnasium, "gymnasium")

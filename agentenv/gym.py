@@ -1,7 +1,7 @@
 """Registration in gymnasium, and `make`.
 
-gymnasium loads `register_all` by its own plug-in entry point, so `gymnasium.make("agentenv/TextCraft-v0")` works as
-soon as this package is installed.
+`import agentenv` leaves a note that registers every env as soon as gymnasium is imported, before or after; importing
+gymnasium itself here would make every command and every child process pay for numpy.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 NAMESPACE = "agentenv"
 
 
-def register_all() -> None:
+def register_all(gymnasium: Any = None) -> None:
     """Register every usable env that is not registered yet. Plug-ins that cannot be imported are left out."""
-    import gymnasium
+    if gymnasium is None:
+        import gymnasium
 
     for spec in specs():
         name = f"{NAMESPACE}/{spec.gym_name}"
@@ -37,7 +38,7 @@ def register_all() -> None:
 def make(env: str, **kwargs: Any) -> EnvClient:
     """The client of one environment: `make("textcraft")`, `make("textcraft", base_url="http://127.0.0.1:8000")`.
 
-    Without an address the environment runs in this process. Other keywords are those of EnvClient and the env's options.
+    Without an address the env runs in this process. Other keywords are those of EnvClient and the env's options.
     """
     from agentenv.client.env_client import EnvClient
 

@@ -1,7 +1,7 @@
 """`EnvPool`: sessions of one env over one or many servers, bounded and fair, for rollouts.
 
-A create that found no server or a full one goes to another server. An episode that has begun stays where it is: when its
-server dies, it is lost, and whoever asked for it decides about another attempt. Every session that was acquired is
+A create that found no server or a full one goes to another server. An episode that has begun stays where it is: when
+its server dies, it is lost, and whoever asked for it decides about another attempt. Every session that was acquired is
 released, also on errors and on cancellation.
 """
 

@@ -211,7 +211,7 @@ async def rollout(
     concurrency: int | None = None,
     on_episode: Callable[[Trajectory], None] | None = None,
 ) -> list[Trajectory]:
-    """Every task, `attempts` times, at most `concurrency` (the pool's size) at once; records in the order of the plan."""
+    """Every task, `attempts` times, at most `concurrency` (the pool's size) at once; records in the plan's order."""
     plan = [(task, attempt) for task in tasks for attempt in range(attempts)]
     records: dict[int, Trajectory] = {}
     queue = iter(enumerate(plan))

@@ -229,7 +229,8 @@ class Sessions:
         if body.max_steps is not None and body.max_steps < 1:
             raise BadRequest(f"max_steps is {body.max_steps}; it must be at least 1")
         options = self.options_of(spec, body.options)
-        tasks = spec.task_set(options)
+        # The first use of some options may generate thousands of tasks: not on the event loop.
+        tasks = await asyncio.get_running_loop().run_in_executor(self._runners.threads, spec.task_set, options)
         task = find_task(spec, tasks, task_wanted(body.task))
         self.reap()
         taken = len(self._sessions) + self._creating + self._stuck
