@@ -1,0 +1,156 @@
+"""The one reader of completions: which single action a text asks for. Its rules stand in docs/agents.md.
+
+Strict by design: the first real action is taken, whatever follows it is dropped and flagged, and a text without an
+action is a parse failure with its reason. Nothing here raises, whatever the text.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+from agentenv.agents.prompts import Format
+from agentenv.protocol import Action
+
+MAX_READ = 65_536
+"""Characters of a completion that are looked at."""
+MAX_MALFORMED = 2_000
+"""Characters of an unreadable completion that travel as the action's text."""
+
+_REASONING = re.compile(r"<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_REASONING_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_BLANK = re.compile(r"\s*")
+_FENCE = re.compile(r"(`{3,}|~{3,})([^\n]*)(\n|\Z)")
+_CODE_SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1")
+_EMPHASIS = re.compile(r"(\*{1,3}|_{2,3})(?=\S)(.+?)(?<=\S)\1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """What a completion asks for: exactly one of `action` and `reason` is set."""
+
+    action: str | None = None
+    """Never empty."""
+    reason: str | None = None
+    """Why there is no action, for the model to read."""
+    extra_text: bool = False
+    """Something followed the action and was dropped."""
+
+    def as_action(self, completion: str) -> Action:
+        """What is sent to the environment; a failure carries the completion, cut to MAX_MALFORMED."""
+        if self.action is not None:
+            return Action(text=self.action)
+        return Action(text=completion[:MAX_MALFORMED], malformed=self.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """The action under one marker, and what was left behind it."""
+
+    text: str
+    rest: str
+    ended: bool
+    """A line end (or a closing fence) follows the action, so that it was not cut off in the middle."""
+
+
+def split_reasoning(text: str) -> tuple[str, str]:
+    """`text` without `<think>` blocks, and what stood in them.
+
+    An unclosed block runs to the end. A closing tag alone ends a block whose opening tag was in the prompt.
+    """
+    hidden = [m.group() for m in _REASONING.finditer(text)]
+    visible = _REASONING.sub("", text)
+    ends = list(_REASONING_END.finditer(visible))
+    if ends:
+        hidden.insert(0, visible[: ends[-1].end()])
+        visible = visible[ends[-1].end() :]
+    return visible.strip() if hidden else text, "\n".join(hidden)
+
+
+def parse(completion: str, format: Format, *, cut: bool = False) -> Parsed:
+    """The first real action of a completion. `cut`: it was ended by a length limit, so its last line may be half."""
+    text = completion[:MAX_READ].replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip():
+        return Parsed(reason="the answer is empty")
+    marker = _marker(format)
+    found = marker.search(text)
+    asked = False
+    while found:
+        word = found["word"].lower()
+        if word == format.observation.lower():
+            break
+        if word == format.action.lower():
+            asked = True
+            body = _body(text, found, marker)
+            if body.text:
+                return _checked(body, cut=cut)
+        found = marker.search(text, found.end())
+    return Parsed(reason=_failure(format, asked=asked, observed=found is not None))
+
+
+def _failure(format: Format, *, asked: bool, observed: bool) -> str:
+    if asked:
+        return f'nothing follows "{format.action}:"'
+    before = f' before "{format.observation}:"' if observed else ""
+    return f'no line starts with "{format.action}:"{before}'
+
+
+def _checked(body: _Body, *, cut: bool) -> Parsed:
+    if cut and not body.ended:
+        return Parsed(reason="the answer was cut off at the length limit before its action ended")
+    return Parsed(action=body.text, extra_text=bool(body.rest.strip("`~*_ \t\n")))
+
+
+@functools.cache
+def _marker(format: Format) -> re.Pattern[str]:
+    """A marker: at most three blanks, Markdown heading or emphasis, the word in any case, a colon."""
+    words = "|".join(re.escape(w) for w in (format.thought, format.action, format.observation))
+    return re.compile(
+        rf"^ {{0,3}}(?:#{{1,6}} +)?(?P<lead>\*{{1,3}}|_{{1,3}})?(?P<word>{words})"
+        rf"(?P<close>(?P=lead))?[ \t]*:(?P<after>(?P=lead))?",
+        re.MULTILINE | re.IGNORECASE,
+    )
+
+
+def _body(text: str, found: re.Match[str], marker: re.Pattern[str]) -> _Body:
+    """What stands under an action marker: a fenced block as a whole, else the first line that is not blank."""
+    start = _skip_blank(text, found.end())
+    fence = _FENCE.match(text, start)
+    if fence and fence[1] not in fence[2]:
+        return _fenced(text, fence, marker)
+    next_marker = marker.search(text, found.end())
+    end = next_marker.start() if next_marker else len(text)
+    if start >= end:
+        return _Body("", "", ended=True)
+    line, newline, _ = text[start:end].partition("\n")
+    open_emphasis = found["lead"] if found["lead"] and not (found["close"] or found["after"]) else ""
+    line = line.rstrip()
+    if open_emphasis:
+        line = line.removesuffix(open_emphasis)
+    return _Body(_unwrapped(line), text[start + len(line) :], ended=bool(newline))
+
+
+def _skip_blank(text: str, position: int) -> int:
+    blank = _BLANK.match(text, position)
+    return blank.end() if blank else position
+
+
+def _fenced(text: str, fence: re.Match[str], marker: re.Pattern[str]) -> _Body:
+    """The block's content; without a closing fence it ends at the next marker or with the text."""
+    closing = re.compile(rf"^ {{0,3}}{re.escape(fence[1][0])}{{{len(fence[1])},}}[ \t]*$", re.MULTILINE)
+    closed = closing.search(text, fence.end())
+    if closed:
+        return _Body(text[fence.end() : closed.start()].strip(), text[closed.end() :], ended=True)
+    next_marker = marker.search(text, fence.end())
+    end = next_marker.start() if next_marker else len(text)
+    return _Body(text[fence.end() : end].strip(), text[end:], ended=next_marker is not None)
+
+
+def _unwrapped(line: str) -> str:
+    """A line without emphasis, then without back-ticks, around the whole of it."""
+    line = line.strip()
+    for wrapped in (_EMPHASIS, _CODE_SPAN):
+        if (inner := wrapped.fullmatch(line)) is not None:
+            line = inner[2].strip()
+    return line
