@@ -10,6 +10,7 @@ import functools
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +52,12 @@ def read_pack(folder: str) -> tuple[Recipe, ...]:
 def _read(path: Path) -> Recipe | None:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        return _recipe(data, path.parent.name) if isinstance(data, dict) else None
+        return _recipe(data) if isinstance(data, dict) else None
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as exc:
         raise UnknownOption(f"option recipes: {path} is not a recipe: {type(exc).__name__}: {exc}") from exc
 
 
-def _recipe(data: Mapping[str, Any], section: str) -> Recipe | None:
+def _recipe(data: Mapping[str, Any]) -> Recipe | None:
     match str(data.get("type", "")).removeprefix("minecraft:"):
         case "crafting_shaped":
             cells = Counter("".join(data["pattern"]))
@@ -74,8 +75,8 @@ def _recipe(data: Mapping[str, Any], section: str) -> Recipe | None:
     count = int(result.get("count", 1))
     if not name or not slots or count < 1:
         raise ValueError("a recipe needs a result and ingredients")
-    recipe = Recipe(count, name, slots, kind=plain_name(data.get("group", "")), section=section)
-    return Recipe(count, name, slots, kind=recipe.kind, section=section, shape=open_shape(recipe))
+    recipe = Recipe(count, name, slots, kind=plain_name(data.get("group", "")), section="data pack")
+    return replace(recipe, shape=open_shape(recipe))
 
 
 def _slots(parts: Iterable[tuple[str, int]]) -> tuple[Slot, ...]:

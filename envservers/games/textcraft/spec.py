@@ -69,14 +69,9 @@ SPEC = EnvSpec(
             "parameters": {
                 "type": "object",
                 "properties": {
-                    "count": {"type": "integer", "minimum": 1, "maximum": 9999, "description": "the recipe's yield"},
-                    "item": {"type": "string"},
-                    "ingredients": {
-                        "type": "string",
-                        "description": "counts and items, separated by commas: `2 oak planks, 1 iron ingot`",
-                    },
+                    "recipe": {"type": "string", "description": "for example `4 stick using 2 oak planks`"},
                 },
-                "required": ["count", "item", "ingredients"],
+                "required": ["recipe"],
                 "additionalProperties": False,
             },
         },
