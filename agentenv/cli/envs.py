@@ -87,6 +87,10 @@ def _counts(tasks: dict[str, int]) -> str:
     return ", ".join(f"{split} {count}" for split, count in tasks.items())
 
 
+def _levels(graded: dict[str, int]) -> str:
+    return ", ".join(f"{level}: {count}" for level, count in graded.items())
+
+
 def _lost(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "title": f"unavailable: {row['unavailable']}"}
 
@@ -104,7 +108,7 @@ def _print_card(about: dict[str, Any]) -> None:
         typer.echo(f"    {line}")
     print_table(
         (
-            {"split": name, "tasks": split["tasks"], "by_difficulty": _counts(split["by_difficulty"])}
+            {"split": name, "tasks": split["tasks"], "by_difficulty": _levels(split["by_difficulty"])}
             for name, split in about["splits"].items()
         ),
         ("split", "tasks", "by_difficulty"),

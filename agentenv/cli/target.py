@@ -43,6 +43,14 @@ def target(name: str, pairs: Iterable[str]) -> tuple[EnvSpec, dict[str, Any]]:
     return spec, {key: resolved[key] for key in options}
 
 
+def place(name: str, pairs: Iterable[str], *, remote: bool) -> tuple[str, dict[str, Any]]:
+    """The wire id of an env and its options. A remote env need not be installed here: its server reads the options."""
+    if remote:
+        return _wire_id(name), dict(key_values(pairs))
+    spec, options = target(name, pairs)
+    return spec.id, options
+
+
 def served(names: Iterable[str], pairs: Iterable[str]) -> tuple[list[EnvSpec], dict[str, dict[str, Any]]]:
     """Several envs and the options of each, from pairs `ENV.key=value`; ENV is the id or `gym:ID`."""
     names = list(dict.fromkeys(names))

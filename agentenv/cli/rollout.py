@@ -1,0 +1,137 @@
+"""`agentenv rollout`: an agent plays tasks, each episode one line of JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from agentenv.errors import BadCall
+
+if TYPE_CHECKING:
+    from agentenv.agents import AgentSpec
+    from agentenv.pool import EnvPool
+    from agentenv.trajectory import Trajectory
+
+
+def rollout(
+    env: Annotated[str, typer.Argument(help="Id of the env, or gym:ID.")],
+    agent: Annotated[str, typer.Option(help="oracle, random, noop, react, or one of another package.")],
+    split: Annotated[str, typer.Option(help="Split of the tasks.")] = "test",
+    limit: Annotated[int | None, typer.Option(min=1, help="Play the first so many tasks; else all.")] = None,
+    max_steps: Annotated[int | None, typer.Option(min=1, help="End episodes after so many steps.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="Episodes at one time.")] = 16,
+    server: Annotated[
+        list[str] | None, typer.Option(help="URL of a server; repeatable. Else the env runs in this process.")
+    ] = None,
+    env_option: Annotated[list[str] | None, typer.Option(help="key=value; repeatable.")] = None,
+    model: Annotated[str | None, typer.Option(help="Name of the model, for agents that have one.")] = None,
+    model_url: Annotated[str | None, typer.Option(help="Base URL of its OpenAI-compatible endpoint.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the episodes here, one JSON line each, as they end.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --out.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Let an agent play the tasks of a split; exit code 1 when no episode was valid.
+
+    \b
+    Examples:
+      agentenv rollout textcraft --agent oracle --split test --limit 20 --out o.jsonl
+      agentenv rollout maze --agent random --env-option size=7 --json
+      agentenv rollout wordle --agent react --model NAME --model-url http://127.0.0.1:8080/v1 --limit 10
+    """
+    import asyncio
+
+    from agentenv.agents import make_agent
+    from agentenv.cli.serve import read_token
+    from agentenv.cli.target import place
+    from agentenv.pool import EnvPool
+
+    if out is not None and out.exists() and not force:
+        raise BadCall(f"--out {out} exists; --force overwrites it")
+    player = make_agent(agent, model=model, model_url=model_url)
+    name, options = place(env, env_option or [], remote=bool(server))
+    pool = EnvPool(
+        name,
+        servers=server or (),
+        size=concurrency,
+        options=options,
+        max_steps=max_steps,
+        token=read_token(None),
+    )
+    episodes = asyncio.run(_play(pool, player, split, limit, out))
+    summary = {"env": name, "split": split, "agent": player.name, **summarise(episodes)}
+    _print(summary, out, as_json=json)
+    if not summary["valid"]:
+        raise typer.Exit(1)
+
+
+async def _play(pool: EnvPool, agent: AgentSpec, split: str, limit: int | None, out: Path | None) -> list[Trajectory]:
+    """Every task once, with a progress bar; a record is on disk as soon as its episode has ended."""
+    from agentenv.cli.progress import progress
+    from agentenv.rollout import rollout as run
+
+    async with pool:
+        tasks = await pool.task_refs(split, limit)
+        with (
+            progress(f"{agent.name} on {pool.env}", len(tasks)) as advance,
+            nullcontext() if out is None else _writable(out) as file,
+        ):
+
+            def ended(episode: Trajectory) -> None:
+                if file is not None:
+                    file.write(episode.to_json() + "\n")
+                    file.flush()
+                advance()
+
+            return await run(pool, tasks, agent, on_episode=ended)
+
+
+def _writable(out: Path) -> TextIO:
+    try:
+        return out.open("w", encoding="utf-8")
+    except OSError as exc:
+        raise BadCall(f"--out {out}: {exc.strerror}") from exc
+
+
+def summarise(episodes: Sequence[Trajectory]) -> dict[str, Any]:
+    """Counts and means; rates are over valid episodes, with Wilson's 95 % interval."""
+    from agentenv.intervals import wilson
+
+    valid = [e for e in episodes if e.outcome.valid]
+    successes = sum(e.success for e in valid)
+    interval = wilson(successes, len(valid))
+    return {
+        "episodes": len(episodes),
+        "valid": len(valid),
+        "invalid": len(episodes) - len(valid),
+        "successes": successes,
+        "success": successes / len(valid) if valid else None,
+        "ci_low": interval.low if interval else None,
+        "ci_high": interval.high if interval else None,
+        "mean_return": sum(e.reward for e in valid) / len(valid) if valid else None,
+        "mean_steps": sum(e.steps for e in valid) / len(valid) if valid else None,
+        "outcomes": dict(sorted(Counter(e.outcome.value for e in episodes).items())),
+        "errors": dict(Counter(e.error for e in episodes if e.error and not e.outcome.valid).most_common(3)),
+    }
+
+
+def _print(summary: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
+    from agentenv.cli.tables import print_json, print_table
+
+    if as_json:
+        return print_json(summary)
+    print_table([{"outcome": o, "episodes": n} for o, n in summary["outcomes"].items()], ("outcome", "episodes"))
+    if summary["valid"]:
+        interval = f"95 % interval {summary['ci_low']:.1%} to {summary['ci_high']:.1%}"
+        typer.echo(
+            f"{summary['successes']} of {summary['valid']} succeeded ({summary['success']:.1%}, {interval}); "
+            f"mean return {summary['mean_return']:.3g}, mean steps {summary['mean_steps']:.3g}"
+        )
+    if summary["invalid"]:
+        typer.echo(f"{summary['invalid']} invalid, not counted: {'; '.join(summary['errors'])}")
+    if out is not None:
+        typer.echo(f"{summary['episodes']} episodes in {out}")
