@@ -167,7 +167,7 @@ def canonical(world: World, goal: str, seed: int) -> tuple[str, ...]:
 
 
 def facts(options: Mapping[str, Any] | None = None) -> dict[str, object]:
-    """Figures of the world under `options`: items, recipes, shapes, kinds, goals and tasks by depth."""
+    """Figures of the world under `options`: items, recipes, shapes, tags with members, goals and tasks by depth."""
     options = options or {}
     tasks = make_tasks(options)
     first = tasks.get(tasks.splits()[0], 0)
@@ -178,7 +178,7 @@ def facts(options: Mapping[str, Any] | None = None) -> dict[str, object]:
         "items": len(graph.makes) + len(graph.raw),
         "recipes": len(kept),
         "shapes": len({recipe.shape for recipe in kept}),
-        "kinds": sorted(graph.members),
+        "tags": sorted(graph.members),
         "goals": len(graph.makes),
         "goals_by_depth": _counted([graph.depth[goal] for goal in graph.makes]),
         "tasks_by_depth": {

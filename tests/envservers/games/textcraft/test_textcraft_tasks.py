@@ -46,7 +46,7 @@ def test_the_world_is_as_large_as_promised():
     figures = facts()
     assert figures["items"] >= 300
     assert figures["shapes"] >= 40
-    assert "planks" in figures["kinds"]
+    assert "planks" in figures["tags"]
     templates = Counter()
     for template, depth in {
         (table_world(0).makers(g)[0].template, table_graph().depth[g]) for g in table_graph().makes
@@ -245,7 +245,7 @@ def test_the_page_quotes_the_figures_as_they_are():
     page = (Path(__file__).parents[4] / "docs" / "envs" / "textcraft.md").read_text(encoding="utf-8")
     figures = facts()
     by_depth = " / ".join(map(str, figures["goals_by_depth"].values()))
-    kinds = ", ".join(figures["kinds"])
+    kinds = ", ".join(figures["tags"])
     counted = " | ".join(str(figures[name]) for name in ("items", "recipes", "shapes", "goals"))
     assert f"| {counted} | {by_depth} | {kinds} |" in page
     for split, depths in figures["tasks_by_depth"].items():
