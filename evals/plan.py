@@ -19,6 +19,9 @@ from evals.suite import BadSuite, Suite, SuiteEnv
 
 T = TypeVar("T")
 
+MAX_TRIES = 3
+"""Tries of one slot before it counts as lost."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
@@ -32,6 +35,10 @@ class World:
     options: dict[str, Any]
     max_steps: int
     """The limit of an episode; a task's own may be smaller."""
+    tasks: int
+    """How many of its tasks the suite takes, limits aside."""
+    world: str
+    """The env's name for a world of its own, whose scores do not compare with a published benchmark's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +57,6 @@ class Plan:
     worlds: tuple[World, ...]
     tasks: tuple[PlannedTask, ...]
     attempts: int
-    suite_tasks: int
-    """Tasks of the whole suite; more than `len(tasks)` under a limit."""
 
     @property
     def slots(self) -> int:
@@ -61,33 +66,32 @@ class Plan:
 
 def make_plan(suite: Suite, *, attempts: int | None = None, limit: int | None = None) -> Plan:
     """The plan of a suite; `limit` is the most tasks of each env. Errors name the suite's entry."""
-    worlds, chosen, total = [], [], 0
+    worlds, chosen = [], []
     for entry in suite.envs:
         spec = get_spec(entry.env)
-        world = world_of(spec, entry)
         refs = _chosen(spec, entry, suite)
-        total += len(refs)
-        worlds.append(world)
+        worlds.append(world_of(spec, entry))
         chosen.append([PlannedTask(label=entry.name, task=ref) for ref in refs[:limit]])
     return Plan(
         worlds=tuple(worlds),
         tasks=tuple(merged(chosen)),
         attempts=attempts or suite.attempts,
-        suite_tasks=total,
     )
 
 
 def world_of(spec: EnvSpec, entry: SuiteEnv) -> World:
     """The env as it is now, under the suite's options."""
-    options = spec.resolve_options(entry.options)
+    tasks = spec.task_set(entry.options)
     return World(
         label=entry.name,
         env=spec.id,
         version=spec.version,
-        tasks_digest=spec.task_set(options).digest,
+        tasks_digest=tasks.digest,
         split=entry.split,
         options=dict(entry.options),
         max_steps=min(spec.max_steps, entry.max_steps or spec.max_steps),
+        tasks=tasks.count(entry.split) if entry.tasks == "all" else int(entry.tasks),
+        world=spec.world,
     )
 
 

@@ -27,9 +27,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-MAX_TRIES = 3
-"""Tries of one slot before it counts as lost."""
-
 
 class Base(DeclarativeBase):
     """Constraints get names, so that a later migration can change them on every database."""
@@ -64,7 +61,7 @@ class RunRow(Base):
     """Name or path that the suite was loaded by."""
     suite_data: Mapped[dict[str, Any]]
     worlds: Mapped[list[Any]]
-    """Env version, tasks digest, options and limit of each env of the suite."""
+    """Version, tasks digest, options, limit and number of tasks of each env of the suite."""
     world_hash: Mapped[str] = mapped_column(String(64))
     agent: Mapped[str] = mapped_column(String(200))
     """What tables call it."""
@@ -78,8 +75,6 @@ class RunRow(Base):
     attempts: Mapped[int]
     task_limit: Mapped[int | None]
     """`--limit`: tasks of each env at most."""
-    suite_tasks: Mapped[int]
-    """Tasks of the whole suite."""
     planned: Mapped[int]
     """Slots."""
     software: Mapped[dict[str, Any]]

@@ -20,10 +20,10 @@ from sqlalchemy.orm import Session
 from agentenv.errors import BadCall
 from agentenv.protocol import TaskRef, digest_of
 from agentenv.trajectory import Trajectory
-from evals.plan import Plan
+from evals.plan import MAX_TRIES, Plan
 from evals.store.database import configured_url, open_database, reading, where, writing
 from evals.store.records import episode_values, task_ref, trajectory_of, turn_values
-from evals.store.schema import MAX_TRIES, BlobRow, EpisodeRow, RunRow, SlotRow, TaskRow, TurnRow
+from evals.store.schema import BlobRow, EpisodeRow, RunRow, SlotRow, TaskRow, TurnRow
 from evals.suite import Suite
 
 
@@ -304,7 +304,6 @@ def _run_values(run: NewRun) -> dict[str, Any]:
         "reference": run.reference,
         "attempts": run.plan.attempts,
         "task_limit": run.task_limit,
-        "suite_tasks": run.plan.suite_tasks,
         "planned": run.plan.slots,
         "software": run.software,
         "servers": [],
@@ -371,7 +370,7 @@ def _added(trajectory: Trajectory, episode: EpisodeRow, *, lost: bool) -> dict[A
         TaskRow.steps_sum: episode.steps,
         TaskRow.success_steps_sum: episode.steps if episode.success else 0,
         TaskRow.malformed_sum: episode.malformed,
-        TaskRow.seconds_sum: trajectory.time.get("total", 0.0),
+        TaskRow.seconds_sum: trajectory.time.get("total_s", 0.0),
         TaskRow.score_sum: episode.score or 0.0,
         TaskRow.scored: int(episode.score is not None),
     }

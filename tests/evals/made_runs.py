@@ -41,9 +41,20 @@ def new_run(
         for env in envs
     ]
     worlds = tuple(
-        World(label=e, env=e, version=version, tasks_digest="d", split="test", options={}, max_steps=9) for e in envs
+        World(
+            label=e,
+            env=e,
+            version=version,
+            tasks_digest="d",
+            split="test",
+            options={},
+            max_steps=9,
+            tasks=suite_tasks or tasks,
+            world=f"agentenv-{e}-v1",
+        )
+        for e in envs
     )
-    plan = Plan(worlds=worlds, tasks=tuple(refs), attempts=attempts, suite_tasks=suite_tasks or len(refs))
+    plan = Plan(worlds=worlds, tasks=tuple(refs), attempts=attempts)
     return NewRun(
         id=id,
         batch=batch,
@@ -81,7 +92,7 @@ def ended(
         "max_steps": 9,
         "tasks_digest": "d",
         "final_observation": "over",
-        "time": {"total": 0.5, "agent": 0.25, "env": 0.125},
+        "time": {"total_s": 0.5, "agent_s": 0.25, "env_s": 0.125},
     }
     return Trajectory(**{**fields, **changes})
 

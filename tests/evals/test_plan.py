@@ -7,9 +7,7 @@ import pytest
 from agentenv.protocol import TaskRef
 from evals.plan import merged, stratified
 
-TASKS = [
-    TaskRef(id=f"e/test/{i}", env="e", split="test", index=i, category=["a", "a", "a", "b", "c"][i % 5]) for i in range(100)
-]  # fmt: skip
+TASKS = [TaskRef(id=f"e/test/{i}", env="e", split="test", index=i, category="aaabc"[i % 5]) for i in range(100)]
 
 
 def order(seed: int, tasks=TASKS):

@@ -49,7 +49,7 @@ def test_a_file_that_is_not_there_or_no_yaml_is_named(tmp_path):
     ("change", "message"),
     [
         ({"atempts": 2}, "s.yaml: atempts is not a setting; did you mean 'attempts'?"),
-        ({"envs": [{"env": "maze", "splitt": "test"}]}, "s.yaml: envs[0].splitt is not a setting; did you mean 'split'?"),
+        ({"envs": [{"env": "maze", "splitt": "x"}]}, "s.yaml: envs[0].splitt is not a setting; did you mean 'split'?"),
         ({"envs": [{"env": "maze"}, {"split": "test"}]}, "s.yaml: envs[1]: env is missing"),
         ({"envs": []}, "envs must be a list with at least one env"),
         ({"envs": {"env": "maze"}}, "envs must be a list"),

@@ -72,7 +72,6 @@ def upgrade() -> None:
         sa.Column("reference", sa.Boolean(), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("task_limit", sa.Integer(), nullable=True),
-        sa.Column("suite_tasks", sa.Integer(), nullable=False),
         sa.Column("planned", sa.Integer(), nullable=False),
         sa.Column("software", sa.JSON(), nullable=False),
         sa.Column("servers", sa.JSON(), nullable=False),

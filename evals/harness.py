@@ -1,0 +1,270 @@
+"""Runs: planned, played, stopped and taken up again.
+
+The plan is in the store before the first episode, and each episode is written when it ends. Whatever stops a sitting
+(Ctrl-C, a kill, a server that is gone) costs at most the episodes in flight; the next sitting plays what is open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import secrets
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from agentenv.agents import AgentSpec, make_agent
+from agentenv.errors import AgentEnvError, BadCall
+from agentenv.pool import EnvPool
+from agentenv.protocol import Outcome, digest_of
+from agentenv.registry import get_spec
+from agentenv.rollout import play
+from agentenv.trajectory import Trajectory
+from evals.plan import MAX_TRIES, Plan, make_plan, world_of
+from evals.software import software
+from evals.store.schema import RunRow
+from evals.store.store import NewRun, OpenSlot, Store
+from evals.suite import BadSuite, Suite, load, parse
+
+LOST_IN_A_ROW = 10
+"""So many episodes lost to the infrastructure, one after another, stop the sitting."""
+
+OnEpisode = Callable[[OpenSlot, Trajectory], None]
+
+
+class RunStopped(AgentEnvError):
+    """The sitting ended early; the run can be resumed."""
+
+    code, status = "run_stopped", 503
+
+
+class ResumeRefused(BadCall):
+    """What the run measures is no longer what it was; the message names each change."""
+
+    code, status = "resume_refused", 409
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Player:
+    """An agent to evaluate, by name and settings, so that a later sitting can make it again."""
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def make(self) -> AgentSpec:
+        """The agent; BadAgent when there is none or it does not take a setting."""
+        return make_agent(self.name, **self.settings)
+
+
+def start(
+    store: Store,
+    suite: Suite,
+    players: Sequence[Player],
+    *,
+    attempts: int | None = None,
+    limit: int | None = None,
+    plan: Plan | None = None,
+) -> list[str]:
+    """Write one run for each agent, whole plans included, all or none; their ids in the agents' order."""
+    plan = plan or make_plan(suite, attempts=attempts, limit=limit)
+    batch, about = secrets.token_hex(8), software()
+    runs = []
+    for player in players:
+        spec = player.make()
+        label = agent_label(spec)
+        runs.append(
+            NewRun(
+                id=f"{_slug(suite.name)}-{_slug(label)}-{secrets.token_hex(4)}",
+                batch=batch,
+                suite=suite,
+                plan=plan,
+                task_limit=limit,
+                agent=label,
+                agent_data=dict(spec.describe),
+                agent_settings={"name": player.name, **player.settings},
+                reference=spec.needs_oracle,
+                software=about,
+            )
+        )
+    store.add_runs(runs)
+    return [run.id for run in runs]
+
+
+def agent_label(spec: AgentSpec) -> str:
+    """What tables call an agent: its name, and its model where it has one."""
+    model = spec.describe.get("model")
+    return f"{spec.name}:{model}" if isinstance(model, str) and model else spec.name
+
+
+def player_of(run: RunRow) -> Player:
+    """The agent of a stored run, to be made again."""
+    settings = dict(run.agent_settings)
+    return Player(name=settings.pop("name"), settings=settings)
+
+
+def require_unchanged(run: RunRow) -> None:
+    """Raise ResumeRefused when suite, env versions, tasks or agent are no longer what the plan was made for."""
+    changed = [*_suite_changes(run), *_world_changes(run), *_agent_changes(run)]
+    if changed:
+        raise ResumeRefused(
+            f"run {run.id} cannot go on, its other half would measure something else: {'; '.join(changed)}. "
+            f"Start a new one: agentenv eval run {run.suite_source or run.suite}"
+        )
+
+
+def _suite_changes(run: RunRow) -> list[str]:
+    try:
+        now = load(run.suite_source)
+    except BadSuite:
+        return []  # the file is gone; the run holds the suite itself
+    return [] if now.hash == run.suite_hash else [f"suite {run.suite}: {run.suite_hash[:8]} is now {now.hash[:8]}"]
+
+
+def _world_changes(run: RunRow) -> list[str]:
+    suite, changes = parse(run.suite_data, where=run.id), []
+    for entry, then in zip(suite.envs, run.worlds, strict=True):
+        now = asdict(world_of(get_spec(entry.env), entry))
+        changes += [
+            f"{entry.name} {name}: {_short(then[name])} is now {_short(now[name])}"
+            for name in ("version", "tasks_digest", "max_steps")
+            if then[name] != now[name]
+        ]
+    return changes
+
+
+def _agent_changes(run: RunRow) -> list[str]:
+    now = dict(player_of(run).make().describe)
+    if digest_of(now) == run.agent_hash:
+        return []
+    then = run.agent_data
+    names = [n for n in sorted({*then, *now}) if digest_of([then.get(n)]) != digest_of([now.get(n)])]
+    return [f"agent {run.agent} {n}: {_short(then.get(n))} is now {_short(now.get(n))}" for n in names]
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 24 else f"{text[:12]}..."
+
+
+async def play_runs(
+    store: Store,
+    runs: Sequence[str],
+    *,
+    servers: Sequence[str] = (),
+    concurrency: int = 16,
+    token: str | None = None,
+    on_episode: OnEpisode | None = None,
+) -> None:
+    """Play every open slot of the runs, at most `concurrency` episodes at once.
+
+    Raises RunStopped when the infrastructure is lost, and whatever else ends the sitting; the reason is stored.
+    """
+    rows = [store.run(run) for run in runs]
+    agents = {row.id: player_of(row).make() for row in rows}
+    for row in rows:
+        store.start_sitting(row.id, servers)
+    try:
+        async with contextlib.AsyncExitStack() as stack:
+            pools = await _open_pools(stack, rows, servers=servers, size=concurrency, token=token)
+            writer = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="agentenv-store"))
+            sitting = _Sitting(store, agents, pools, writer, on_episode)
+            await sitting.play([slot for row in rows for slot in store.open_slots(row.id)], concurrency)
+    except BaseException as exc:
+        reason = "interrupted" if isinstance(exc, asyncio.CancelledError) else str(exc) or type(exc).__name__
+        for row in rows:
+            if not store.finish(row.id):
+                store.stop(row.id, reason)
+        raise
+    for row in rows:
+        store.finish(row.id)
+
+
+async def _open_pools(
+    stack: contextlib.AsyncExitStack,
+    rows: Sequence[RunRow],
+    *,
+    servers: Sequence[str],
+    size: int,
+    token: str | None,
+) -> dict[tuple[str, str], EnvPool]:
+    """A pool for each env of each run, by `(run, env)`; runs in the same world share it."""
+    pools: dict[tuple[str, str], EnvPool] = {}
+    shared: dict[str, EnvPool] = {}
+    for row in rows:
+        for world in row.worlds:
+            key = digest_of(world)
+            if key not in shared:
+                pool = EnvPool(
+                    world["env"],
+                    servers=servers,
+                    size=size,
+                    options=world["options"],
+                    max_steps=world["max_steps"],
+                    token=token,
+                )
+                shared[key] = await stack.enter_async_context(pool)
+                _require_version(shared[key], world)
+            pools[row.id, world["label"]] = shared[key]
+    return pools
+
+
+def _require_version(pool: EnvPool, world: Mapping[str, Any]) -> None:
+    served = pool.card.get("version")
+    if served != world["version"]:
+        raise ResumeRefused(
+            f"the server has {world['env']} version {served}, the plan was made for version {world['version']}; "
+            f"serve the version that is installed here"
+        )
+
+
+class _Sitting:
+    """Workers that take slots from one queue. Only the writer's thread touches the database meanwhile."""
+
+    def __init__(
+        self,
+        store: Store,
+        agents: Mapping[str, AgentSpec],
+        pools: Mapping[tuple[str, str], EnvPool],
+        writer: ThreadPoolExecutor,
+        on_episode: OnEpisode | None,
+    ) -> None:
+        self.store, self.agents, self.pools, self.writer, self.on_episode = store, agents, pools, writer, on_episode
+        self.queue: deque[OpenSlot] = deque()
+        self.lost_in_a_row = 0
+
+    async def play(self, slots: Sequence[OpenSlot], workers: int) -> None:
+        """Play the slots, and again those that come back invalid."""
+        self.queue.extend(slots)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(workers, len(slots))):
+                    group.create_task(self._work())
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from None
+
+    async def _work(self) -> None:
+        while self.queue:
+            slot = self.queue.popleft()
+            episode = await play(self.pools[slot.run, slot.env], slot.task, self.agents[slot.run], attempt=slot.attempt)
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self.writer, self.store.record, slot.run, slot.slot, slot.tries, episode)
+            if self.on_episode is not None:
+                self.on_episode(slot, episode)
+            self._after(slot, episode)
+
+    def _after(self, slot: OpenSlot, episode: Trajectory) -> None:
+        """Another try for an invalid attempt, behind all others; the end when the infrastructure is gone."""
+        if not episode.outcome.valid and slot.tries + 1 < MAX_TRIES:
+            self.queue.append(replace(slot, tries=slot.tries + 1))
+        lost = episode.outcome is Outcome.INFRA_LOST
+        self.lost_in_a_row = self.lost_in_a_row + 1 if lost else 0
+        if self.lost_in_a_row >= LOST_IN_A_ROW:
+            raise RunStopped(f"{self.lost_in_a_row} episodes in a row were lost, the last one to: {episode.error}")
+
+
+def _slug(text: str) -> str:
+    """`text` as part of an id that can be typed."""
+    return re.sub(r"[^A-Za-z0-9.]+", "_", text).strip("_")[:30] or "x"

@@ -1,0 +1,212 @@
+"""From counters of tasks to measures with their uncertainty. What is not known is None, never 0.
+
+The rate is the mean over tasks of each task's own rate, over valid attempts; several envs are averaged with equal
+weight. Invalid attempts stand beside it, with what the rate would be if all of them had failed or succeeded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Protocol
+
+from agentenv.intervals import (
+    Interval,
+    bootstrap,
+    bounds,
+    combined,
+    combined_error,
+    rerun,
+    seed_of,
+    standard_error,
+    success_interval,
+)
+from evals.plan import MAX_TRIES
+
+MAX_INVALID = 0.02
+"""Share of invalid attempts above which a row is incomplete."""
+
+
+class Counters(Protocol):
+    """The sums of one task, as `tasks` keeps them."""
+
+    planned: int
+    valid: int
+    success: int
+    lost: int
+    invalid_tries: int
+    reward_sum: float
+    steps_sum: int
+    success_steps_sum: int
+    malformed_sum: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """One task with its attempts from every run that is pooled."""
+
+    planned: int = 0
+    valid: int = 0
+    success: int = 0
+    lost: int = 0
+    invalid_tries: int = 0
+    reward_sum: float = 0.0
+    steps_sum: int = 0
+    success_steps_sum: int = 0
+    malformed_sum: int = 0
+
+    def add(self, task: Counters) -> None:
+        """Take in the same task of one more run."""
+        for name in self.__dataclass_fields__:
+            setattr(self, name, getattr(self, name) + getattr(task, name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """What an agent did on the tasks of one env, or on average over several."""
+
+    tasks: int
+    """In the plan."""
+    attempts: int
+    """The most that a task was planned for, all pooled runs together."""
+    planned: int
+    """Attempts of the plan."""
+    n: int
+    """Valid attempts: the denominator."""
+    invalid: int
+    """Attempts that stayed invalid after all tries."""
+    retried: int
+    """Invalid tries that a later try has made good, or may yet."""
+    success: float | None
+    success_low: float | None
+    success_high: float | None
+    ci_low: float | None
+    ci_high: float | None
+    ci_method: str | None
+    se: float | None
+    """Standard error of `success` over tasks."""
+    rerun_low: float | None
+    """Interval for these same tasks played again; needs two attempts of each."""
+    rerun_high: float | None
+    mean_return: float | None
+    return_low: float | None
+    return_high: float | None
+    mean_steps: float | None
+    success_steps: float | None
+    """Mean steps of the successes alone."""
+    malformed: float | None
+    """Share of steps whose completion was no action."""
+    done: int
+    """Attempts that are settled, valid or lost."""
+    wanted: int
+    """Attempts that the whole suite asks for; more than `planned` under a limit."""
+    partial: bool
+    """No run of those pooled has played all of them."""
+    invalid_share: float
+    """Of the settled attempts; the worst env's."""
+    untested: int
+    """Tasks whose attempts were all lost."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why this may not be ranked; None when nothing is wrong."""
+        if self.partial:
+            return f"partial {self.done}/{self.wanted}"
+        if self.untested:
+            return f"incomplete: {self.untested} tasks without a valid attempt"
+        if self.invalid_share > MAX_INVALID:
+            return f"incomplete: {self.invalid_share:.1%} invalid"
+        return None
+
+
+def measure(tallies: Sequence[Tally], *, seed: Sequence[str], suite_tasks: int, whole: bool) -> Measure:
+    """The measure of one env.
+
+    `seed` names runs and env, for the bootstrap; `suite_tasks` is what the suite asks for; `whole` says that a run has
+    settled all of it.
+    """
+    played = [t for t in tallies if t.valid > 0]
+    counts = [(t.success, t.valid) for t in played]
+    limits = bounds([(t.success, t.valid, t.lost) for t in tallies])
+    interval, again = success_interval(counts), rerun(counts)
+    returns = [t.reward_sum / t.valid for t in played]
+    spread = bootstrap(returns, seed=seed_of(*seed, "return"))
+    successes, steps = sum(t.success for t in played), sum(t.steps_sum for t in played)
+    attempts, lost = max((t.planned for t in tallies), default=0), sum(t.lost for t in tallies)
+    done = sum(t.valid + t.lost for t in tallies)
+    return Measure(
+        tasks=len(tallies),
+        attempts=attempts,
+        planned=sum(t.planned for t in tallies),
+        n=sum(t.valid for t in tallies),
+        invalid=lost,
+        retried=sum(t.invalid_tries for t in tallies) - MAX_TRIES * lost,
+        success=fmean(c / n for c, n in counts) if counts else None,
+        success_low=limits.low if limits else None,
+        success_high=limits.high if limits else None,
+        ci_low=interval.low if interval else None,
+        ci_high=interval.high if interval else None,
+        ci_method=interval.method if interval else None,
+        se=standard_error([c / n for c, n in counts]),
+        rerun_low=again.low if again else None,
+        rerun_high=again.high if again else None,
+        mean_return=fmean(returns) if returns else None,
+        return_low=spread.low if spread else None,
+        return_high=spread.high if spread else None,
+        mean_steps=fmean(t.steps_sum / t.valid for t in played) if played else None,
+        success_steps=sum(t.success_steps_sum for t in played) / successes if successes else None,
+        malformed=sum(t.malformed_sum for t in played) / steps if steps else None,
+        done=done,
+        wanted=max(suite_tasks, len(tallies)) * attempts,
+        partial=not whole,
+        invalid_share=lost / done if done else 0.0,
+        untested=sum(t.valid == 0 and t.lost > 0 for t in tallies),
+    )
+
+
+def over_envs(parts: Sequence[Measure]) -> Measure:
+    """The unweighted mean over envs; counts add up."""
+    interval = combined([(p.success, _interval(p)) for p in parts if p.success is not None])
+    known = all(p.success is not None for p in parts)
+    return Measure(
+        tasks=sum(p.tasks for p in parts),
+        attempts=max(p.attempts for p in parts),
+        planned=sum(p.planned for p in parts),
+        n=sum(p.n for p in parts),
+        invalid=sum(p.invalid for p in parts),
+        retried=sum(p.retried for p in parts),
+        success=_mean(p.success for p in parts),
+        success_low=_mean(p.success_low for p in parts),
+        success_high=_mean(p.success_high for p in parts),
+        ci_low=interval.low if known and interval else None,
+        ci_high=interval.high if known and interval else None,
+        ci_method=interval.method if known and interval else None,
+        se=combined_error([p.se for p in parts]),
+        rerun_low=None,
+        rerun_high=None,
+        mean_return=_mean(p.mean_return for p in parts),
+        return_low=None,
+        return_high=None,
+        mean_steps=_mean(p.mean_steps for p in parts),
+        success_steps=_mean(p.success_steps for p in parts),
+        malformed=_mean(p.malformed for p in parts),
+        done=sum(p.done for p in parts),
+        wanted=sum(p.wanted for p in parts),
+        partial=any(p.partial for p in parts),
+        invalid_share=max(p.invalid_share for p in parts),
+        untested=sum(p.untested for p in parts),
+    )
+
+
+def _interval(part: Measure) -> Interval | None:
+    if part.ci_low is None or part.ci_high is None or part.ci_method is None:
+        return None
+    return Interval(low=part.ci_low, high=part.ci_high, method=part.ci_method)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """Unweighted; None where one is unknown."""
+    listed = list(values)
+    known = [v for v in listed if v is not None]
+    return fmean(known) if known and len(known) == len(listed) else None
