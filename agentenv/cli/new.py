@@ -46,7 +46,8 @@ def env(
     target = folder or Path(f"agentenv-{name}")
     for path in write_env(name, target):
         typer.echo(path)
-    typer.echo(f"Next: pip install -e {target} && agentenv play {name}")
+    shown = target if target.is_absolute() else f"./{target}"  # a bare name would be looked up in an index
+    typer.echo(f"Next: pip install -e {shown} && agentenv play {name}")
 
 
 def write_env(name: str, target: Path) -> list[Path]:
