@@ -44,8 +44,8 @@ class Policy(Protocol):
     def describe(self) -> dict[str, Any]:
         """Model, endpoint kind and sampling: what makes two policies the same one."""
 
-    async def complete(self, messages: Sequence[Message]) -> Completion:
-        """Sample once.
+    async def complete(self, messages: Sequence[Message], *, seed: int | None = None) -> Completion:
+        """Sample once; with a seed, and an engine that takes one, equal calls sample equally.
 
         Raises EpisodeCut: `context_full` when the prompt is too long, `agent_error` on a refusal by a content filter,
         `infra_lost` when the endpoint is gone after retries.

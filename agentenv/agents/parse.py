@@ -18,8 +18,6 @@ MAX_READ = 65_536
 MAX_MALFORMED = 2_000
 """Characters of an unreadable completion that travel as the action's text."""
 
-_REASONING = re.compile(r"<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_REASONING_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _BLANK = re.compile(r"\s*")
 _FENCE = re.compile(r"(`{3,}|~{3,})([^\n]*)(\n|\Z)")
 _CODE_SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1")
@@ -52,20 +50,6 @@ class _Body:
     rest: str
     ended: bool
     """A line end (or a closing fence) follows the action, so that it was not cut off in the middle."""
-
-
-def split_reasoning(text: str) -> tuple[str, str]:
-    """`text` without `<think>` blocks, and what stood in them.
-
-    An unclosed block runs to the end. A closing tag alone ends a block whose opening tag was in the prompt.
-    """
-    hidden = [m.group() for m in _REASONING.finditer(text)]
-    visible = _REASONING.sub("", text)
-    ends = list(_REASONING_END.finditer(visible))
-    if ends:
-        hidden.insert(0, visible[: ends[-1].end()])
-        visible = visible[ends[-1].end() :]
-    return visible.strip() if hidden else text, "\n".join(hidden)
 
 
 def parse(completion: str, format: Format, *, cut: bool = False) -> Parsed:

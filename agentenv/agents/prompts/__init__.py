@@ -114,7 +114,11 @@ def _read(source: str, kind: type[T]) -> T:
     if not isinstance(record, Mapping) or sorted(record) != sorted(names):
         found = ", ".join(map(str, record)) if isinstance(record, Mapping) else type(record).__name__
         raise BadAgent(f"{source}: must have the keys {', '.join(names)}; it has {found}")
-    wrong = [n for n in names if not isinstance(record[n], str) or not record[n].strip()]
+    words = {
+        n: str(v).strip() if isinstance(v, str) or (n == "version" and type(v) is int) else ""
+        for n, v in record.items()
+    }
+    wrong = [n for n in names if not words[n]]
     if wrong:
-        raise BadAgent(f"{source}: {', '.join(wrong)} must be text (quote a version)")
-    return kind(**record)
+        raise BadAgent(f"{source}: must be text: {', '.join(wrong)}")
+    return kind(**words)

@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentenv.agents.parse import MAX_MALFORMED, MAX_READ, Parsed, parse, split_reasoning
+from agentenv.agents.parse import MAX_MALFORMED, MAX_READ, Parsed, parse
 from agentenv.agents.prompts import load_format
+from agentenv.reasoning import split_reasoning
 
 REACT = load_format("react")
 
