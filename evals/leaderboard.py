@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 ALL = "all"
 """The `env` of a row over every env of the suite."""
 
-MALFORMED_WARNING = 0.2
-"""Share of unreadable completions above which a low score is likely a matter of format."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:

@@ -8,7 +8,7 @@ comes twice. Nothing here depends on a random generator: tasks are ordered by ha
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -104,23 +104,40 @@ def _chosen(spec: EnvSpec, entry: SuiteEnv, suite: Suite) -> list[TaskRef]:
     if wanted > count:
         raise BadSuite(f"suite {suite.name}: {entry.name} wants {wanted} tasks; {spec.id}/{entry.split} has {count}")
     refs = [tasks.get(entry.split, i).ref() for i in range(count)]
-    return stratified(refs, seed=suite.seed, key=lambda r: r.id, stratum=lambda r: (r.category, r.difficulty))[:wanted]
+    order = stratified(refs, seed=suite.seed, key=lambda r: r.id, by=(lambda r: r.category, lambda r: r.difficulty))
+    return order[:wanted]
 
 
-def stratified(items: Iterable[T], *, seed: int, key: Callable[[T], str], stratum: Callable[[T], Hashable]) -> list[T]:
-    """A seeded order in which every beginning holds each stratum in proportion, give or take an item.
+def stratified(
+    items: Iterable[T], *, seed: int, key: Callable[[T], str], by: Sequence[Callable[[T], Hashable]]
+) -> list[T]:
+    """A seeded order in which every beginning holds each value of each property in proportion, give or take an item.
 
-    A stratum of n items takes the places (i + u) / n of the unit interval, with a shift u of its own in [0, 1).
+    Items that agree in all properties form a cell, ordered by hash. The next item always comes from the cell whose
+    properties lag furthest behind their share; a shift of each cell's own, in [0, 1), decides who begins.
     """
-    strata: dict[Hashable, list[T]] = defaultdict(list)
+    cells: dict[tuple[Hashable, ...], list[T]] = defaultdict(list)
     for item in items:
-        strata[stratum(item)].append(item)
-    placed: list[tuple[float, str, T]] = []
-    for name, members in strata.items():
-        members.sort(key=lambda item: _hash(seed, key(item)))
-        shift = _hash(seed, repr(name)) / 2**64
-        placed += [((i + shift) / len(members), key(item), item) for i, item in enumerate(members)]
-    return [item for _, _, item in sorted(placed, key=lambda p: p[:2])]
+        cells[tuple(p(item) for p in by)].append(item)
+    total = sum(map(len, cells.values()))
+    shares: Counter[Hashable] = Counter()
+    for cell, members in cells.items():
+        members.sort(key=lambda item: _hash(seed, key(item)), reverse=True)
+        shares.update({mark: len(members) / total for mark in _marks(cell)})
+    shift = {cell: _hash(seed, repr(cell)) / 2**64 for cell in cells}
+    taken: Counter[Hashable] = Counter()
+    order: list[T] = []
+    for n in range(1, total + 1):
+        lag = {c: sum(n * shares[m] - taken[m] for m in _marks(c)) + shift[c] for c, left in cells.items() if left}
+        cell = max(lag, key=lambda c: (lag[c], repr(c)))
+        taken.update(_marks(cell))
+        order.append(cells[cell].pop())
+    return order
+
+
+def _marks(cell: tuple[Hashable, ...]) -> list[Hashable]:
+    """What is counted: each property's value, and the cell itself."""
+    return [*enumerate(cell), cell]
 
 
 def merged(lists: Sequence[Sequence[T]]) -> list[T]:

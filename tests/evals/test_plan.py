@@ -7,21 +7,26 @@ import pytest
 from agentenv.protocol import TaskRef
 from evals.plan import merged, stratified
 
-TASKS = [TaskRef(id=f"e/test/{i}", env="e", split="test", index=i, category="aaabc"[i % 5]) for i in range(100)]
+TASKS = [
+    TaskRef(id=f"e/test/{i}", env="e", split="test", index=i, category="aaabc"[i % 5], difficulty=i * i % 7)
+    for i in range(100)
+]
 
 
 def order(seed: int, tasks=TASKS):
-    return stratified(tasks, seed=seed, key=lambda t: t.id, stratum=lambda t: t.category)
+    return stratified(tasks, seed=seed, key=lambda t: t.id, by=(lambda t: t.category, lambda t: t.difficulty))
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_every_beginning_holds_each_category_in_proportion(seed):
+@pytest.mark.parametrize("prop", ["category", "difficulty"])
+def test_every_beginning_holds_each_category_and_difficulty_in_proportion(seed, prop):
     ordered = order(seed)
     assert sorted(t.index for t in ordered) == list(range(100))
+    whole = Counter(getattr(t, prop) for t in TASKS)
     for n in range(1, 101):
-        found = Counter(t.category for t in ordered[:n])
-        for category, share in (("a", 0.6), ("b", 0.2), ("c", 0.2)):
-            assert abs(found[category] - share * n) <= 1.5, (n, category)
+        found = Counter(getattr(t, prop) for t in ordered[:n])
+        for value, size in whole.items():
+            assert abs(found[value] - size / 100 * n) < 2, (n, value)
 
 
 def test_seeds_differ_and_one_seed_does_not():
@@ -32,7 +37,7 @@ def test_seeds_differ_and_one_seed_does_not():
 
 def test_the_order_is_the_same_for_ever():
     """Golden: a change would change which tasks every suite measures."""
-    assert [t.index for t in order(1)[:8]] == [98, 52, 59, 92, 12, 88, 61, 89]
+    assert [t.index for t in order(1)[:8]] == [92, 52, 23, 59, 12, 7, 13, 90]
 
 
 def test_envs_are_spread_over_the_whole():

@@ -1,0 +1,306 @@
+"""`agentenv eval ...` and `agentenv leaderboard`. Everything heavy is imported inside the commands."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentenv.errors import AgentEnvError, BadCall
+
+if TYPE_CHECKING:
+    from evals.harness import Player
+    from evals.leaderboard import Row
+    from evals.store.schema import RunRow
+    from evals.store.store import Store
+
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
+    help="Evaluate agents on suites of tasks; every episode is stored.",
+)  # fmt: skip
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
+Servers = Annotated[
+    list[str] | None,
+    typer.Option("--server", metavar="URL", help="Environment server; repeatable. Without: inside this process."),
+]
+Concurrency = Annotated[int, typer.Option(min=1, metavar="N", help="Episodes at one time.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def run(
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="Name of a suite, or path to its YAML file.")],
+    agent: Annotated[list[str], typer.Option(metavar="NAME", help="Agent to evaluate; repeatable.")],
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="Model name, for agents that ask a model.")] = None,
+    model_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="OpenAI-compatible endpoint, http://host:port/v1.")
+    ] = None,
+    server: Servers = None,
+    concurrency: Concurrency = 16,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="At most so many tasks of each env; never ranked.")
+    ] = None,
+    attempts: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Attempts at each task; else the suite's.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; play and write nothing.")] = False,
+    json: Json = False,
+) -> None:
+    """Play a suite with one or more agents.
+
+    \b
+    Examples:
+      agentenv eval run smoke --agent random
+      agentenv eval run demo --agent oracle --agent noop --server http://127.0.0.1:8000
+      agentenv eval run demo --agent react --model NAME --model-url http://127.0.0.1:8080/v1 --attempts 4
+      agentenv eval run demo --agent random --limit 5 --dry-run
+    """
+    from evals.harness import agent_label, start
+    from evals.plan import make_plan
+    from evals.suite import load
+
+    wanted = load(suite)
+    players = _players(agent, model, model_url)
+    names = [agent_label(player.make()) for player in players]
+    plan = make_plan(wanted, attempts=attempts, limit=limit)
+    if dry_run:
+        return _print_dry_run(wanted, plan, names, json=json)
+    with _opened() as store:
+        runs = start(store, wanted, players, limit=limit, plan=plan)
+        _sit(store, runs, servers=server or [], concurrency=concurrency, json=json)
+
+
+@app.command()
+def resume(
+    run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="Id or its beginning; else the latest.")] = None,
+    server: Servers = None,
+    concurrency: Concurrency = 16,
+    json: Json = False,
+) -> None:
+    """Play what a stopped run has left open. Without RUN: all open runs of the latest command that left some.
+
+    \b
+    Examples:
+      agentenv eval resume
+      agentenv eval resume demo-random-3f --server http://127.0.0.1:8000
+    """
+    from evals.harness import require_unchanged
+
+    with _opened() as store:
+        rows = store.unfinished() if run is None else [store.run(run)]
+        open_ = [row for row in rows if row.finished_at is None]
+        if not open_:
+            done = f"run {rows[0].id} is complete" if rows else f"no run in {store.name} has anything left to play"
+            return _print_nothing(done, json=json)
+        for row in open_:
+            require_unchanged(row)
+        servers = server or list(dict.fromkeys(url for row in open_ for url in row.servers))
+        _sit(store, [row.id for row in open_], servers=servers, concurrency=concurrency, json=json)
+
+
+@app.command("list")
+def list_runs(
+    suite: Annotated[str | None, typer.Option(metavar="NAME", help="Only runs on this suite.")] = None,
+    json: Json = False,
+) -> None:
+    """List the runs, newest first.
+
+    \b
+    Examples:
+      agentenv eval list
+      agentenv eval list --suite demo --json
+    """
+    from agentenv.cli.tables import print_json
+    from evals.report import print_table
+
+    with _opened() as store:
+        rows = [_listed(store, row) for row in store.runs(suite=suite)]
+        name = store.name
+    if json:
+        return print_json(rows)
+    if not rows:
+        return typer.echo(f"No runs in {name} yet. Next: agentenv eval run demo --agent random")
+    print_table(
+        [
+            {
+                "run": row["run"],
+                "suite": row["suite"],
+                "agent": row["agent"],
+                "created": row["created_at"][:19].replace("T", " "),
+                "planned": str(row["planned"]),
+                "valid": str(row["valid"]),
+                "invalid": str(row["invalid"]),
+                "state": row["state"],
+            }
+            for row in rows
+        ]
+    )
+    typer.echo(f"Next: agentenv eval show {rows[0]['run']}")
+
+
+@app.command()
+def show(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or its beginning.")],
+    json: Json = False,
+) -> None:
+    """Show one run: results by env and category, how episodes ended, tasks that break their env.
+
+    \b
+    Examples:
+      agentenv eval show demo-random-3f
+      agentenv eval show demo-random-3f --json
+    """
+    from agentenv.cli.tables import print_json
+    from evals.show import about, print_about
+
+    with _opened() as store:
+        facts = about(store, store.run(run))
+    return print_json(facts) if json else print_about(facts)
+
+
+def leaderboard(
+    suite: Annotated[str | None, typer.Option(metavar="NAME", help="Only this suite.")] = None,
+    json: Json = False,
+) -> None:
+    """Show how the agents compare: success rates with intervals, invalid episodes, mean return and steps.
+
+    \b
+    Examples:
+      agentenv leaderboard
+      agentenv leaderboard --suite demo --json
+    """
+    from agentenv.cli.tables import print_json
+    from evals.leaderboard import leaderboard as board
+    from evals.report import print_board
+    from evals.suite import load
+
+    with _opened() as store:
+        rows = board(store.tasks(suite=suite))
+        name = store.name
+    if not rows and suite is not None:
+        load(suite)  # a name that no suite has is a wrong call
+    if json:
+        return print_json([row.to_json() for row in rows])
+    if not rows:
+        return typer.echo(f"No runs in {name} yet. Next: agentenv eval run {suite or 'demo'} --agent random")
+    print_board(rows)
+    typer.echo(f"Next: agentenv eval show {rows[0].run}")
+
+
+@contextlib.contextmanager
+def _opened() -> Iterator[Store]:
+    from evals.store.store import Store
+
+    with Store.open() as store:
+        yield store
+
+
+def _players(names: Sequence[str], model: str | None, model_url: str | None) -> list[Player]:
+    """The agents by name. The model goes to those that take one; all refuse it when none does."""
+    from evals.harness import Player
+
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise BadCall(f"--agent {twice[0]} is given twice; use --attempts for more episodes")
+    model_settings = {k: v for k, v in (("model", model), ("model_url", model_url)) if v is not None}
+    scripted = {"noop", "oracle", "random"}
+    if not set(names) - scripted:
+        scripted = set()
+    return [Player(name=name, settings={} if name in scripted else model_settings) for name in names]
+
+
+def _print_dry_run(suite: Any, plan: Any, names: Sequence[str], *, json: bool) -> None:
+    from dataclasses import asdict
+
+    from agentenv.cli.tables import print_json
+    from evals.report import print_plan, steps_at_most
+
+    if not json:
+        return print_plan(suite, plan, names)
+    print_json(
+        {
+            "suite": suite.name,
+            "suite_hash": suite.hash,
+            "agents": list(names),
+            "tasks": len(plan.tasks),
+            "attempts": plan.attempts,
+            "episodes": plan.slots * len(names),
+            "steps_at_most": steps_at_most(plan) * len(names),
+            "envs": [asdict(world) for world in plan.worlds],
+        }
+    )
+
+
+def _print_nothing(text: str, *, json: bool) -> None:
+    from agentenv.cli.tables import print_json
+
+    return print_json({"runs": [], "rows": []}) if json else typer.echo(f"Nothing to do: {text}.")
+
+
+def _sit(store: Store, runs: Sequence[str], *, servers: Sequence[str], concurrency: int, json: bool) -> None:
+    """Play the open slots of the runs and print what came of them; say how to go on when something stops it."""
+    import asyncio
+
+    from evals.harness import play_runs
+    from evals.progress import progress
+
+    planned = [store.progress(run) for run in runs]
+    total, done = sum(p.planned for p in planned), sum(p.done for p in planned)
+    try:
+        with progress(total=total, done=done, quiet=json) as on_episode:
+            asyncio.run(play_runs(store, runs, servers=servers, concurrency=concurrency, on_episode=on_episode))
+    except KeyboardInterrupt:
+        typer.echo(f"Stopped. {_how_to_resume(store, runs)}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except AgentEnvError as exc:
+        hint = _how_to_resume(store, runs)
+        raise type(exc)(f"{exc.message.rstrip('.')}. {hint}", **exc.extra) from exc
+    _print_results(store, runs, json=json)
+
+
+def _how_to_resume(store: Store, runs: Sequence[str]) -> str:
+    progress = [store.progress(run) for run in runs]
+    done, planned = sum(p.done for p in progress), sum(p.planned for p in progress)
+    command = "agentenv eval resume" + (f" {runs[0]}" if len(runs) == 1 else "")
+    return f"{done} of {planned} episodes are stored; `{command}` plays the rest (--server URL if it moved)"
+
+
+def _print_results(store: Store, runs: Sequence[str], *, json: bool) -> None:
+    from agentenv.cli.tables import print_json
+    from evals.leaderboard import pooled_rows
+    from evals.report import print_results, warnings
+
+    rows: list[Row] = [row for run in runs for row in pooled_rows(store.tasks(run=run))]
+    if json:
+        return print_json(
+            {"runs": [_listed(store, store.run(run)) for run in runs], "rows": [row.to_json() for row in rows]}
+        )
+    print_results(row for row in rows if row.env == "all")
+    for warning in warnings(rows):
+        typer.echo(warning)
+    typer.echo(f"Stored in {store.name}. Next: agentenv leaderboard")
+
+
+def _listed(store: Store, row: RunRow) -> dict[str, Any]:
+    """A run in a listing."""
+    progress = store.progress(row.id)
+    state = "complete" if row.finished_at else f"open, {progress.done}/{progress.planned}"
+    return {
+        "run": row.id,
+        "suite": row.suite,
+        "suite_hash": row.suite_hash,
+        "agent": row.agent,
+        "agent_hash": row.agent_hash,
+        "created_at": row.created_at,
+        "finished_at": row.finished_at,
+        "planned": progress.planned,
+        "valid": progress.valid,
+        "invalid": progress.lost,
+        "stopped": row.stopped,
+        "state": state,
+    }

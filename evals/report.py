@@ -1,0 +1,145 @@
+"""What commands print of runs and boards: tables for people. Programs take the JSON."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from evals.leaderboard import Row
+    from evals.plan import Plan
+    from evals.stats import Measure
+    from evals.suite import Suite
+
+PIPE_WIDTH = 160
+"""Columns of a table that goes to a file or a pipe, where nobody needs it folded."""
+
+MALFORMED_WARNING = 0.2
+"""Share of unreadable completions above which a low score is likely a matter of format."""
+
+
+def print_board(rows: Sequence[Row]) -> None:
+    """One table for everything that may be compared."""
+    for (suite, suite_hash, world_hash), group in groupby(rows, key=lambda r: (r.suite, r.suite_hash, r.world_hash)):
+        shown = list(group)
+        several = len({(r.suite_hash, r.world_hash) for r in rows if r.suite == suite}) > 1
+        mark = f" (suite {suite_hash[:8]}, worlds {world_hash[:8]})" if several else ""
+        typer.echo(f"{suite}{mark}: success rate over tasks, with 95 % intervals")
+        lines: list[dict[str, str]] = []
+        for env, section in groupby(shown, key=lambda r: r.env):
+            lines += [{**_row(row), "env": env if i == 0 else ""} for i, row in enumerate(section)]
+            lines.append({})
+        print_table(lines[:-1])
+        for warning in warnings(shown):
+            typer.echo(warning)
+
+
+def print_results(rows: Iterable[Row]) -> None:
+    """Rows of single runs, each under its run's id."""
+    print_table([{"run": row.run, **_row(row), "rank": None} for row in rows])
+
+
+def _row(row: Row) -> dict[str, Any]:
+    part = row.measure
+    return {
+        "env": row.env,
+        "rank": "" if row.rank is None else str(row.rank),
+        "agent": row.agent,
+        "tasks": str(part.tasks),
+        "attempts": str(part.attempts),
+        "n": str(part.n),
+        "invalid": invalid_text(part),
+        "success": number(part.success, 3),
+        "95% CI": span(part.ci_low, part.ci_high),
+        "method": part.ci_method or "",
+        "return": number(part.mean_return, 3),
+        "steps": number(part.mean_steps, 1),
+        "": "" if row.status == "ranked" else row.status,
+    }
+
+
+def warnings(rows: Iterable[Row]) -> list[str]:
+    """What a reader should know before believing a row."""
+    found = []
+    for row in rows:
+        part = row.measure
+        if row.env != "all" and part.malformed is not None and part.malformed > MALFORMED_WARNING:
+            found.append(
+                f"{row.agent} on {row.env}: {part.malformed:.0%} of its answers were no action: likely a format problem"
+            )
+        if part.invalid and row.env != "all":
+            found.append(
+                f"{row.agent} on {row.env}: {part.invalid} invalid; the rate lies in "
+                f"{span(part.success_low, part.success_high)} whatever they would have been"
+            )
+    return found
+
+
+def print_plan(suite: Suite, plan: Plan, agents: Sequence[str]) -> None:
+    """What a run would play."""
+    print_table(
+        [
+            {
+                "env": world.label,
+                "split": world.split,
+                "version": world.version,
+                "tasks": str(sum(t.label == world.label for t in plan.tasks)),
+                "attempts": str(plan.attempts),
+                "episodes": str(sum(t.label == world.label for t in plan.tasks) * plan.attempts),
+                "step limit": str(world.max_steps),
+            }
+            for world in plan.worlds
+        ]
+    )
+    total = plan.slots * len(agents)
+    typer.echo(f"{suite.name} {suite.hash[:8]}: {total} episodes of {', '.join(agents)}, {steps_at_most(plan)} steps")
+    typer.echo("of each agent at most. Nothing was played or written.")
+
+
+def steps_at_most(plan: Plan) -> int:
+    """Steps of one agent when every episode goes to its limit; tasks with smaller limits make it fewer."""
+    limits = {world.label: world.max_steps for world in plan.worlds}
+    return plan.attempts * sum(limits[planned.label] for planned in plan.tasks)
+
+
+def invalid_text(part: Measure) -> str:
+    """`2`, or `2 (+5 retried)` when invalid tries were played again."""
+    return f"{part.invalid} (+{part.retried} retried)" if part.retried else str(part.invalid)
+
+
+def number(value: float | None, digits: int) -> str:
+    """`0.733`; a dash for what is not known."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def span(low: float | None, high: float | None) -> str:
+    """`[0.556, 0.858]`; a dash for what is not known."""
+    return "-" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
+
+
+def print_table(rows: Sequence[dict[str, Any]]) -> None:
+    """Rows under the keys of the first; a column whose cell is None in the first row is left out."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    if not rows:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    columns = [name for name, cell in rows[0].items() if cell is not None]
+    for column in columns:
+        table.add_column(column, justify="left" if column in LEFT else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(row.get(column) or "") for column in columns))
+    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
+
+
+LEFT = frozenset(
+    {"env", "agent", "run", "method", "suite", "split", "state", "created", "", "category", "outcome", "task"}
+)
+"""Columns of words; all others hold numbers."""
