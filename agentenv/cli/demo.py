@@ -61,10 +61,12 @@ def _next(home: Path) -> str:
     """What to type next; the command as this machine can call it."""
     command = "agentenv" if shutil.which("agentenv") else os.path.relpath(Path(sys.executable).parent / "agentenv")
     return f"""
-Next:
-  {command} play textcraft                       play it yourself (? lists the actions)
+What to type next:
+  export AGENTENV_HOME={home.absolute()}
+  {command} leaderboard --json                   the same figures for programs
+  {command} eval list                            the runs that were just made
   {command} envs textcraft                       tasks, actions and options of a game
-  {command} serve textcraft wordle maze          serve the games, then: python examples/loop.py --base-url URL
-  {command} rollout maze --agent random --limit 20 --out maze.jsonl
-  AGENTENV_HOME={home} {command} leaderboard --json
+  {command} play textcraft                       play it yourself (? lists the actions, Ctrl-D leaves)
+  {command} serve textcraft wordle maze          serve the games; then, in another terminal:
+  {Path(command).with_name("python")} examples/loop.py --base-url http://127.0.0.1:8000
 """
