@@ -2,7 +2,7 @@ import pytest
 
 from agentenv.agents import make_agent
 from agentenv.errors import BadAgent, EpisodeCut
-from tests.agentenv.agents.play import DOORS, BricksOnly, OpenDoors, play
+from agent_play import DOORS, BricksOnly, OpenDoors, play
 
 
 def texts(moves):
