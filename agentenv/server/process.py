@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -63,6 +64,7 @@ class ProcessRunner:
             "agentenv.server.child",
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             limit=2**24,
         )
         assert self._process.stdin is not None
