@@ -52,6 +52,8 @@ class Option:
     def parse(self, value: Any) -> Any:
         """`value`, also as text from a command line, in the option's type; UnknownOption when it does not fit."""
         parsed = self._coerced(value)
+        if parsed is None:
+            return None
         if self.choices and parsed not in self.choices:
             raise UnknownOption(f"option {self.name}={value!r}: choose from {', '.join(map(repr, self.choices))}")
         if (self.low is not None and parsed < self.low) or (self.high is not None and parsed > self.high):

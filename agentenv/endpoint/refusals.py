@@ -47,7 +47,7 @@ CONTEXT_WORDS = re.compile(
     r"|longer than the model's (?:maximum )?context"  # SGLang
     r"|context window exceeds limit"  # MiniMax
     r"|exceeded model token limit"  # Moonshot
-    r"|inputs? tokens \+ max_new_tokens. must be",  # text-generation-inference
+    r"|tokens \+ .?max_new_tokens.? must be",  # text-generation-inference
     re.IGNORECASE,
 )
 FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "responsibleaipolicyviolation"})

@@ -1,8 +1,8 @@
 import pytest
+from agent_play import DOORS, BricksOnly, OpenDoors, play
 
 from agentenv.agents import make_agent
 from agentenv.errors import BadAgent, EpisodeCut
-from agent_play import DOORS, BricksOnly, OpenDoors, play
 
 
 def texts(moves):
