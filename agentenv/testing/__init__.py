@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentenv.testing.check import check_env, check_url
+    from agentenv.testing.check import check_env, check_url, envs_at
     from agentenv.testing.fakes import FakeClock, ScriptedAgent, ScriptedPolicy
     from agentenv.testing.report import Finding, Latency, Measured, Report, Status
 
@@ -25,10 +25,11 @@ __all__ = [
     "Status",
     "check_env",
     "check_url",
+    "envs_at",
 ]
 
 _HOMES = {
-    "check": ("check_env", "check_url"),
+    "check": ("check_env", "check_url", "envs_at"),
     "fakes": ("FakeClock", "ScriptedAgent", "ScriptedPolicy"),
     "report": ("Finding", "Latency", "Measured", "Report", "Status"),
 }

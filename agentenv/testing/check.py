@@ -52,17 +52,30 @@ def check_env(
 
 def check_url(
     url: str,
-    env: str | None = None,
+    env: str,
     *,
     token: str | None = None,
     rules: Sequence[str] = (),
     budget_s: float = 20.0,
     measured: bool = True,
     progress: Progress | None = None,
-) -> list[Report]:
-    """Check one environment of a server, or all of them, as far as the wire allows."""
+) -> Report:
+    """Check an environment of a server as far as the wire allows. The token defaults to AGENTENV_TOKEN."""
     chosen = _chosen(rules)
     return _run(lambda: _check_there(url, env, token, chosen, budget_s, measured, progress))
+
+
+def envs_at(url: str, *, token: str | None = None) -> list[str]:
+    """The ids of the environments that a server has."""
+
+    async def ask() -> list[str]:
+        transport = remote(url, token=token)
+        try:
+            return list((await _get(transport, "/v1"))["envs"])
+        finally:
+            await transport.close()
+
+    return _run(ask)
 
 
 async def _check_here(
@@ -104,29 +117,25 @@ async def _check_here(
 
 async def _check_there(
     url: str,
-    env: str | None,
+    env: str,
     token: str | None,
     rules: Sequence[Rule],
     budget_s: float,
     measured: bool,
     progress: Progress | None,
-) -> list[Report]:
+) -> Report:
     transport = remote(url, token=token)
     try:
-        about = await _get(transport, "/v1")
-        reports = []
-        for name in [env] if env else about["envs"]:
-            card = await _get(transport, f"/v1/envs/{name}")
-            subject = Subject(
-                spec=spec_from_json(card),
-                transport=transport,
-                tasks=await _sample_there(transport, card),
-                oracle=card["solvable"] and "oracle" in about["features"],
-                options={},
-                budget_s=budget_s,
-            )
-            reports.append(await _check(subject, url, rules, measured, progress))
-        return reports
+        about, card = await _get(transport, "/v1"), await _get(transport, f"/v1/envs/{env}")
+        subject = Subject(
+            spec=spec_from_json(card),
+            transport=transport,
+            tasks=await _sample_there(transport, card),
+            oracle=card["solvable"] and "oracle" in about["features"],
+            options={},
+            budget_s=budget_s,
+        )
+        return await _check(subject, url, rules, measured, progress)
     finally:
         await transport.close()
 
@@ -151,7 +160,7 @@ async def _check(
 
 async def _finding(rule: Rule, subject: Subject) -> Finding:
     started = time.perf_counter()
-    status, detail = Status.NOT_CHECKABLE, ""
+    status, detail = Status.NOT_CHECKABLE, "needs the env's own process"
     if subject.local or rule.needs is not Needs.OBJECT:
         try:
             status, detail = Status.PASS, await rule.check(subject)

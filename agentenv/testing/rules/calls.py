@@ -17,7 +17,7 @@ from agentenv.wire import ActionBody, StepBody
 REASON = "no action in the completion"
 
 
-async def odd_actions_are_observations(subject: Subject) -> str:
+async def odd_actions_answered(subject: Subject) -> str:
     """Empty, huge, control-character and nonsense actions are answered, never raised."""
     tasks = subject.few(3)
     for task in tasks:
@@ -61,9 +61,8 @@ async def malformed_actions_count(subject: Subject) -> str:
 async def _env_counts(subject: Subject, task: Task) -> None:
     """`Env.steps` is the session's to keep: it counts malformed actions, and an env that writes it loses count."""
     player = subject.object()
-    host: EnvHost | AsyncEnvHost = (AsyncEnvHost if issubclass(subject.spec.load_class(), AsyncEnv) else EnvHost)(
-        subject.spec, subject.options
-    )
+    kind = AsyncEnvHost if issubclass(subject.spec.load_class(), AsyncEnv) else EnvHost
+    host: EnvHost | AsyncEnvHost = kind(subject.spec, subject.spec.resolve_options(subject.options))
     await player.call(host.reset, task)
     try:
         for expected, action in enumerate([Action(text="", malformed=REASON), Action(text="noop")], 1):
@@ -76,7 +75,7 @@ async def _env_counts(subject: Subject, task: Task) -> None:
         await player.call(host.close)
 
 
-async def calls_out_of_order_are_errors(subject: Subject) -> str:
+async def calls_out_of_order(subject: Subject) -> str:
     """A step before the first reset and after the end is a typed error and earns nothing."""
     looked = "a step after the end"
     if subject.local:

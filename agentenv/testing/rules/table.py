@@ -43,10 +43,10 @@ RULES: tuple[Rule, ...] = (
         check=equality.asking_changes_nothing,
     ),
     Rule(
-        name="odd_actions_are_observations",
+        name="odd_actions_answered",
         statement="Empty, huge, control-character and nonsense actions are answered by an observation",
         needs=Needs.PLAYER,
-        check=calls.odd_actions_are_observations,
+        check=calls.odd_actions_answered,
     ),
     Rule(
         name="malformed_actions_count",
@@ -55,10 +55,10 @@ RULES: tuple[Rule, ...] = (
         check=calls.malformed_actions_count,
     ),
     Rule(
-        name="calls_out_of_order_are_errors",
+        name="calls_out_of_order",
         statement="A step before reset or after the end is a typed error and earns nothing",
         needs=Needs.SESSION,
-        check=calls.calls_out_of_order_are_errors,
+        check=calls.calls_out_of_order,
     ),
     Rule(
         name="close_twice",

@@ -128,6 +128,18 @@ GOOD = EnvSpec(
 ASYNC = replace(GOOD, entry="broken_envs:AsyncCount", concurrency=Concurrency.ASYNC)
 
 
+def again_tasks(options: dict[str, Any]) -> TableTasks:
+    """The same tasks for an env of another id."""
+    made = make_tasks(options)
+    tables = {
+        s: [replace(t, env=AGAIN.id, id=f"{AGAIN.id}/{s}/{t.index}") for t in made.tables[s]] for s in made.tables
+    }
+    return TableTasks(tables=tables, version="1")
+
+
+AGAIN = replace(GOOD, id="count_again", tasks="broken_envs:again_tasks")
+
+
 # One a rule.
 
 
@@ -173,7 +185,7 @@ class Curious(Count):
 
 
 class Strict(Count):
-    """odd_actions_are_observations: raises for an unknown action."""
+    """odd_actions_answered: raises for an unknown action."""
 
     def step(self, action: Action) -> StepResult:
         if self.target is not None and not self.over and action.text not in ("up", "down", "noop"):
@@ -191,7 +203,7 @@ class CountsItself(Count):
 
 
 class Eager(Count):
-    """calls_out_of_order_are_errors: plays before the first reset."""
+    """calls_out_of_order: plays before the first reset."""
 
     def step(self, action: Action) -> StepResult:
         if self.target is None:
@@ -200,7 +212,7 @@ class Eager(Count):
 
 
 class Generous(Count):
-    """calls_out_of_order_are_errors: goes on after the end."""
+    """calls_out_of_order: goes on after the end."""
 
     def step(self, action: Action) -> StepResult:
         if self.target is not None and self.over:
