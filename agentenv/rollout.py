@@ -70,7 +70,7 @@ class Recorder:
             env_options=self.pool.options,
             max_steps=self.max_steps,
             tasks_digest=self.pool.card.get("tasks_digest", ""),
-            agent=dict(self.agent.describe),
+            agent=self.agent.described_in(self.pool.spec),
             outcome=self.outcome,
             success=self.success,
             reward=sum(turn.reward for turn in self.turns),

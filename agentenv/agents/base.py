@@ -62,7 +62,7 @@ class AgentSpec:
 
     name: str
     describe: Mapping[str, Any]
-    """Everything that makes two agents the same one: version, prompt version, model, sampling, limits."""
+    """Everything that makes two agents the same one in any env: version, format, model, sampling, limits."""
     make: Callable[[], Agent]
     needs_oracle: bool = False
     needs_actions: bool = False
@@ -70,3 +70,9 @@ class AgentSpec:
     """One small call before a run's plan is written: what the model replied; BadCall or InfraError name the cause."""
     close: Callable[[], Awaitable[None]] | None = None
     """Frees what the agents of this kind share (connections); awaited once, when the run is over."""
+    prompt: Callable[[EnvSpec], Mapping[str, str]] | None = None
+    """What identifies the words that it opens an episode of this env with: source, version, digest."""
+
+    def described_in(self, spec: EnvSpec) -> dict[str, Any]:
+        """The whole description of the agent as it plays this env, for records."""
+        return dict(self.describe) if self.prompt is None else {**self.describe, "prompt": dict(self.prompt(spec))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from agentenv.agents.base import AgentSpec, Move, Seat
@@ -54,7 +54,6 @@ class React:
             {"role": "user", "content": self._opening.prompt.opening},
             {"role": "assistant", "content": self._opening.prompt.acknowledgement},
         ]
-        self._first_notes: dict[str, Any] = {"prompt": self._opening.describe()}
 
     async def act(self, observation: str) -> Move:
         """Show the observation and read the completion."""
@@ -65,8 +64,8 @@ class React:
         self._conversation += added
         self._tokens = (completion.prompt_tokens or 0) + (completion.completion_tokens or 0)
         parsed = parse(completion.text, self._opening.format, cut=completion.finish_reason == "length")
-        notes = {**self._first_notes, **({"extra_text": True} if parsed.extra_text else {})}
-        self._unsaid, self._first_notes = [], {}
+        notes = {"extra_text": True} if parsed.extra_text else {}
+        self._unsaid = []
         return Move(action=parsed.as_action(completion.text), completion=completion, messages=added, notes=notes)
 
     def _check_bound(self) -> None:
@@ -113,7 +112,7 @@ def react(
         return str(await policy.preflight())
 
     spec = react_over(policy, bounds)
-    return AgentSpec(name=spec.name, describe=spec.describe, make=spec.make, preflight=preflight, close=policy.close)
+    return replace(spec, preflight=preflight)
 
 
 def react_over(policy: Policy, bounds: Bounds | None = None) -> AgentSpec:
@@ -126,4 +125,10 @@ def react_over(policy: Policy, bounds: Bounds | None = None) -> AgentSpec:
         **policy.describe(),
         **asdict(bounds),
     }
-    return AgentSpec(name="react", describe=describe, make=lambda: React(policy, bounds), close=policy.close)
+    return AgentSpec(
+        name="react",
+        describe=describe,
+        make=lambda: React(policy, bounds),
+        close=policy.close,
+        prompt=lambda spec: opening_of(spec).describe(),
+    )

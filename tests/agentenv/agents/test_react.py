@@ -6,6 +6,7 @@ from agent_play import SPEC, play, play_async
 from scripted_endpoint import Reply, ScriptedEndpoint, chat, refusal
 
 from agentenv.agents import make_agent
+from agentenv.agents.prompts import opening_of
 from agentenv.agents.react import Bounds, react_over
 from agentenv.errors import EpisodeCut, UnknownOption
 from agentenv.policy import Completion
@@ -34,11 +35,12 @@ def test_the_record_of_the_turns_adds_up_to_the_conversation():
     assert said[-1] == {"role": "assistant", "content": WIN[-1]}
 
 
-def test_the_first_turn_notes_which_prompt_was_used():
-    first, second, _ = play(react_over(ScriptedPolicy(WIN)))
-    assert first.notes["prompt"]["source"] == "agentenv.agents:prompts/generic.yaml"
-    assert first.notes["prompt"]["format"] == "react@1"
-    assert "prompt" not in second.notes
+def test_the_description_in_an_env_names_the_prompt_that_is_used_there():
+    described = react_over(ScriptedPolicy(WIN)).described_in(SPEC)
+    assert described["prompt"] == opening_of(SPEC).describe()
+    assert described["prompt"]["source"] == "agentenv.agents:prompts/generic.yaml"
+    assert described["prompt"]["format"] == "react@1"
+    assert "prompt" not in make_agent("noop").described_in(SPEC)
 
 
 def test_an_unreadable_completion_is_one_malformed_move_and_the_episode_goes_on():
@@ -156,9 +158,11 @@ def test_the_envs_own_prompt_is_used_when_it_has_one(tmp_path, monkeypatch):
     (package / "p.yaml").write_text("version: 3\nformat: react\nopening: Open $doors.\nacknowledgement: Yes.\n")
     monkeypatch.syspath_prepend(tmp_path)
     policy = ScriptedPolicy(WIN)
-    moves = play(react_over(policy), spec=dataclasses.replace(SPEC, prompt="door_prompts:p.yaml"))
+    spec = dataclasses.replace(SPEC, prompt="door_prompts:p.yaml")
+    agent = react_over(policy)
+    play(agent, spec=spec)
     assert [m["content"] for m in policy.asked[0][:2]] == ["Open $doors.", "Yes."]
-    assert moves[0].notes["prompt"]["version"] == "3"
+    assert agent.described_in(spec)["prompt"]["version"] == "3"
 
 
 def test_a_reply_in_html_is_not_played():
