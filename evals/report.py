@@ -52,7 +52,7 @@ def _row(row: Row) -> dict[str, Any]:
         "tasks": str(part.tasks),
         "attempts": str(part.attempts),
         "n": str(part.n),
-        "invalid": invalid_text(part),
+        "inv.": invalid_text(part),
         "success": number(part.success, 3),
         "95% CI": span(part.ci_low, part.ci_high),
         "method": part.ci_method or "",
@@ -122,7 +122,10 @@ def span(low: float | None, high: float | None) -> str:
 
 
 def print_table(rows: Sequence[dict[str, Any]]) -> None:
-    """Rows under the keys of the first; a column whose cell is None in the first row is left out."""
+    """Rows under the keys of the first; a column whose cell is None in the first row is left out.
+
+    Where the terminal is too narrow, the columns of `SPARE` go first, one by one.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -130,14 +133,32 @@ def print_table(rows: Sequence[dict[str, Any]]) -> None:
 
     if not rows:
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    columns = [name for name, cell in rows[0].items() if cell is not None]
+    console = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
+    columns = fitting([name for name, cell in rows[0].items() if cell is not None], rows, console.width)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
     for column in columns:
         table.add_column(column, justify="left" if column in LEFT else "right", overflow="fold")
     for row in rows:
         table.add_row(*(Text(row.get(column) or "") for column in columns))
-    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
+    console.print(table, "")
 
+
+def fitting(columns: Sequence[str], rows: Sequence[dict[str, Any]], width: int) -> list[str]:
+    """The columns without those that must go for the table to fit `width`."""
+    left = list(columns)
+    need = {c: max(len(c), *(len(row.get(c) or "") for row in rows)) + GAP for c in columns}
+    for spare in SPARE:
+        if sum(need[c] for c in left) <= width:
+            break
+        left = [c for c in left if c != spare]
+    return left
+
+
+GAP = 2
+"""Blanks between columns."""
+
+SPARE = ("method", "attempts", "tasks", "its CI", "to success", "same tasks", "bounds", "return", "created")
+"""Columns to do without on a narrow terminal, in the order in which they go."""
 
 LEFT = frozenset(
     {"env", "agent", "run", "method", "suite", "split", "state", "created", "", "category", "outcome", "task"}

@@ -73,6 +73,8 @@ class RunRow(Base):
     reference: Mapped[bool]
     """It is told the solution, so it is shown and never ranked."""
     attempts: Mapped[int]
+    first_attempt: Mapped[int]
+    """Number of its first attempt: a further run of the same agent goes on where the last one ended."""
     task_limit: Mapped[int | None]
     """`--limit`: tasks of each env at most."""
     planned: Mapped[int]

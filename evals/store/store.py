@@ -106,12 +106,18 @@ class Store:
     # writing
 
     def add_runs(self, runs: Sequence[NewRun]) -> None:
-        """Write the runs with their whole plans, all or none."""
+        """Write the runs with their whole plans, all or none.
+
+        Attempts are numbered on from earlier runs that will be pooled with these: a seeded agent must not play the
+        same episodes twice and call them further attempts.
+        """
         with writing(self._engine) as connection:
             for run in runs:
-                connection.execute(insert(RunRow), [_run_values(run)])
+                values = _run_values(run)
+                first = _attempts_so_far(connection, values)
+                connection.execute(insert(RunRow), [{**values, "first_attempt": first}])
                 connection.execute(insert(TaskRow), _task_values(run))
-                connection.execute(insert(SlotRow), _slot_values(run))
+                connection.execute(insert(SlotRow), _slot_values(run, first))
 
     def record(self, run: str, slot: int, try_: int, trajectory: Trajectory) -> bool:
         """Write one episode; False, and nothing is written, when somebody else has settled that try already."""
@@ -310,6 +316,13 @@ def _run_values(run: NewRun) -> dict[str, Any]:
     }
 
 
+def _attempts_so_far(connection: Connection, run: dict[str, Any]) -> int:
+    """The number of the first attempt that no earlier run of this agent on this suite has had."""
+    same = [getattr(RunRow, name) == run[name] for name in ("agent_hash", "suite_hash", "world_hash")]
+    last = connection.execute(select(func.max(RunRow.first_attempt + RunRow.attempts)).where(*same)).scalar()
+    return last or 0
+
+
 def _task_values(run: NewRun) -> list[dict[str, Any]]:
     return [
         {
@@ -330,10 +343,10 @@ def _task_values(run: NewRun) -> list[dict[str, Any]]:
     ]
 
 
-def _slot_values(run: NewRun) -> list[dict[str, Any]]:
+def _slot_values(run: NewRun, first: int) -> list[dict[str, Any]]:
     tasks = len(run.plan.tasks)
     return [
-        {"run_id": run.id, "slot": slot, "position": slot % tasks, "attempt": slot // tasks}
+        {"run_id": run.id, "slot": slot, "position": slot % tasks, "attempt": first + slot // tasks}
         for slot in range(run.plan.slots)
     ]
 

@@ -71,6 +71,7 @@ def upgrade() -> None:
         sa.Column("agent_settings", sa.JSON(), nullable=False),
         sa.Column("reference", sa.Boolean(), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("first_attempt", sa.Integer(), nullable=False),
         sa.Column("task_limit", sa.Integer(), nullable=True),
         sa.Column("planned", sa.Integer(), nullable=False),
         sa.Column("software", sa.JSON(), nullable=False),

@@ -1,0 +1,206 @@
+"""What the harness locks: outcomes and tries, what stops a sitting, and what a resume accepts."""
+
+import asyncio
+import dataclasses
+from collections import Counter
+
+import coin_env
+import pytest
+
+from agentenv import agents, registry
+from agentenv.errors import BadAgent, BadCall
+from agentenv.protocol import Outcome
+from evals.harness import Player, ResumeRefused, RunStopped, play_runs, require_unchanged, start
+from evals.leaderboard import pooled_rows
+from evals.suite import load, parse
+
+
+@pytest.fixture(autouse=True)
+def coin(monkeypatch):
+    monkeypatch.setattr(registry, "_registered", {"coin": coin_env.SPEC})
+    monkeypatch.setattr(agents, "BUILT_IN", {**agents.BUILT_IN, "caller": "coin_env:caller"})
+    monkeypatch.setattr(coin_env.Calls, "lost", 0)
+    monkeypatch.setattr(coin_env.Calls, "made", 0)
+
+
+def suite(**entry):
+    return parse({"name": "coins", "envs": [{"env": "coin", **entry}]}, where="coins.yaml")
+
+
+def play(store, wanted, *players, attempts=None, limit=None, **settings):
+    """Start and play; the runs' ids."""
+    chosen = [p if isinstance(p, Player) else Player(name=p) for p in players]
+    runs = start(store, wanted, chosen, attempts=attempts, limit=limit)
+    asyncio.run(play_runs(store, runs, **settings))
+    return runs
+
+
+def test_every_agent_plays_the_whole_plan(store):
+    runs = play(store, suite(), "oracle", "random", "noop", "caller", attempts=2)
+    assert [store.progress(run).valid for run in runs] == [24] * 4
+    oracle, chance, noop, heads = (pooled_rows(store.tasks(run=run))[0] for run in runs)
+    assert (oracle.measure.success, oracle.status) == (1.0, "reference")
+    assert 0 < chance.measure.success < 1
+    assert (noop.measure.success, noop.measure.mean_steps) == (0.0, 3.0)
+    assert (heads.measure.success, heads.agent) == (4 / 12, "caller:m1")
+    assert all(store.run(run).finished_at for run in runs)
+
+
+def test_equal_runs_on_fresh_databases_play_equal_episodes(tmp_path, store, url):
+    from evals.store.store import Store
+
+    [first] = play(store, suite(), "random", concurrency=1)
+    with Store.open(url.set(database=str(tmp_path / "other.db"))) as other:
+        [second] = play(other, suite(), "random", concurrency=7)
+        assert [t.turns for t in store.trajectories(first)] == [t.turns for t in other.trajectories(second)]
+
+
+def test_a_further_run_goes_on_with_further_attempts(store):
+    """Else a seeded agent would play the same episodes again, and the row would call them independent."""
+    first, second = (play(store, suite(), "random", attempts=2)[0] for _ in range(2))
+    [other] = play(store, suite(), "noop")
+    assert {s.attempt for s in _slots(store, first)} == {0, 1}
+    assert {s.attempt for s in _slots(store, second)} == {2, 3}
+    assert {s.attempt for s in _slots(store, other)} == {0}
+    actions = [[t.turns[0].action for t in store.trajectories(run)] for run in (first, second)]
+    assert actions[0] != actions[1]
+
+
+def _slots(store, run):
+    from sqlalchemy.orm import Session
+
+    from evals.store.schema import SlotRow
+
+    with Session(store._engine) as session:
+        return session.query(SlotRow).where(SlotRow.run_id == run).all()
+
+
+def test_an_env_that_breaks_is_invalid_tried_three_times_and_named(store):
+    [run] = play(store, suite(options={"breaking": "2 5"}), "oracle")
+    episodes = Counter(e.outcome for e in store.episodes(run))
+    assert episodes == {"success": 10, "env_error": 6}
+    row = pooled_rows(store.tasks(run=run))[0]
+    assert (row.measure.n, row.measure.invalid, row.measure.success) == (10, 2, 1.0)
+    assert (row.measure.success_low, row.measure.success_high) == (10 / 12, 1.0)
+    assert row.status == "incomplete: 2 tasks without a valid attempt"
+    broken = store.breaking_tasks(run)
+    assert sorted(task for task, _ in broken) == ["coin/test/2", "coin/test/5"]
+    assert all("the coin rolled away" in error for _, error in broken)
+    assert store.run(run).finished_at
+
+
+def test_an_invalid_attempt_is_played_again_behind_the_others(store):
+    coin_env.Calls.lost = 2
+    [run] = play(store, suite(), "caller", concurrency=1)
+    episodes = store.episodes(run)
+    assert [(e.slot, e.try_, e.outcome) for e in episodes if e.slot < 2] == [
+        (0, 0, "infra_lost"), (0, 1, "success" if episodes[1].success else "failure"),
+        (1, 0, "infra_lost"), (1, 1, "success" if episodes[3].success else "failure"),
+    ]  # fmt: skip
+    row = pooled_rows(store.tasks(run=run))[0]
+    assert (row.measure.n, row.measure.invalid, row.measure.retried, row.status) == (12, 0, 2, "ranked")
+
+
+def test_ten_lost_in_a_row_stop_the_run_and_a_resume_completes_it(store):
+    coin_env.Calls.lost = 10
+    [run] = start(store, suite(), [Player(name="caller")])
+    with pytest.raises(RunStopped, match="10 episodes in a row were lost, the last one to: the endpoint answered 503"):
+        asyncio.run(play_runs(store, [run], concurrency=1))
+    assert "answered 503" in store.run(run).stopped
+    assert len(store.episodes(run)) == 10
+    assert store.run(run).finished_at is None
+    asyncio.run(play_runs(store, [run], concurrency=4))
+    episodes = store.episodes(run)
+    assert len({(e.slot, e.try_) for e in episodes}) == len(episodes) == 22
+    assert store.progress(run).valid == 12
+    assert (store.run(run).stopped, store.run(run).finished_at is None) == (None, False)
+
+
+def test_fewer_than_ten_lost_in_a_row_stop_nothing(store):
+    coin_env.Calls.lost = 9
+    [run] = play(store, suite(), "caller", concurrency=1)
+    assert store.progress(run).valid == 12
+
+
+def test_a_limit_takes_a_fair_part_and_is_partial(store):
+    [run] = play(store, suite(), "noop", limit=4)
+    row = pooled_rows(store.tasks(run=run))[0]
+    assert row.status == "partial 4/12"
+    assert Counter(task.category for _, task in store.tasks(run=run)) == {"odd": 2, "even": 2}
+
+
+def test_a_suite_s_limit_of_steps_holds(store):
+    [run] = play(store, suite(max_steps=1), "noop")
+    assert {(e.steps, e.outcome) for e in store.episodes(run)} == {(1, "step_limit")}
+
+
+def test_only_the_env_s_word_is_a_success(store):
+    [run] = play(store, suite(), "caller")
+    for episode in store.episodes(run):
+        assert episode.success == (episode.outcome == Outcome.SUCCESS)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda spec: dataclasses.replace(spec, version="2"), "coin version: 1 is now 2"),
+        (lambda spec: dataclasses.replace(spec, tasks="test_harness:other_tasks"), "coin tasks_digest"),
+        (lambda spec: dataclasses.replace(spec, max_steps=2), "coin max_steps: 3 is now 2"),
+    ],
+)
+def test_a_resume_is_refused_when_the_world_changed(store, monkeypatch, change, message):
+    [run] = start(store, suite(), [Player(name="noop")])
+    require_unchanged(store.run(run))
+    monkeypatch.setitem(registry._registered, "coin", change(coin_env.SPEC))
+    with pytest.raises(ResumeRefused, match=message):
+        require_unchanged(store.run(run))
+
+
+def other_tasks(options):
+    whole = coin_env.tasks(options)
+    return dataclasses.replace(whole, version="2")
+
+
+def test_a_resume_is_refused_when_the_agent_changed(store, monkeypatch):
+    [run] = start(store, suite(), [Player(name="caller", settings={"model": "big"})])
+    require_unchanged(store.run(run))
+    monkeypatch.setattr(coin_env.caller, "__defaults__", ("m1", "2"))
+    with pytest.raises(ResumeRefused, match=r"agent caller:big version: 1 is now 2\. Start a new one"):
+        require_unchanged(store.run(run))
+
+
+def test_a_resume_is_refused_when_the_suite_s_file_changed_and_not_when_it_is_gone(store, tmp_path):
+    file = tmp_path / "coins.yaml"
+    file.write_text("name: coins\nenvs: [{env: coin}]\n")
+    [run] = start(store, load(str(file)), [Player(name="noop")])
+    file.write_text("name: coins\nenvs: [{env: coin, tasks: 3}]\n")
+    with pytest.raises(ResumeRefused, match=r"suite coins: .* is now .*agentenv eval run .*coins\.yaml"):
+        require_unchanged(store.run(run))
+    file.unlink()
+    require_unchanged(store.run(run))
+
+
+def test_a_wrong_suite_or_agent_writes_nothing(store):
+    with pytest.raises(BadCall, match="no environment 'coins'; did you mean 'coin'"):
+        start(store, suite(env="coins"), [Player(name="noop")])
+    with pytest.raises(BadCall, match="wants 99 tasks; coin/test has 12"):
+        start(store, suite(tasks=99), [Player(name="noop")])
+    with pytest.raises(BadCall, match="no split 'dev'"):
+        start(store, suite(split="dev"), [Player(name="noop")])
+    with pytest.raises(BadCall, match="no option 'brake'"):
+        start(store, suite(options={"brake": "1"}), [Player(name="noop")])
+    with pytest.raises(BadAgent, match="did you mean 'noop'"):
+        start(store, suite(), [Player(name="random"), Player(name="nop")])
+    assert store.runs() == []
+
+
+def test_what_a_run_was_made_by_is_stored(store):
+    [run] = play(store, suite(), "noop", limit=1)
+    row = store.run(run)
+    assert row.agent_data == {"name": "noop", "version": "1"}
+    assert row.software["agentenv-gym"]
+    assert row.software["python"]
+    [world] = row.worlds
+    assert (world["env"], world["version"], world["world"], world["max_steps"]) == ("coin", "1", "agentenv-coin-v1", 3)
+    [episode] = store.trajectories(run)
+    assert (episode.env_version, episode.agent) == ("1", row.agent_data)
