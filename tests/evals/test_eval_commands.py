@@ -1,0 +1,228 @@
+"""What the commands lock: exit codes, JSON, and that whatever stops a run costs only the episodes in flight."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agentenv.cli.main import main
+
+HERE = Path(__file__).parent
+
+PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import coin_env
+from agentenv.registry import register
+from agentenv.cli.main import main
+register(coin_env.SPEC)
+main(sys.argv[2:])
+"""
+
+
+def call(capsys, *words):
+    """A command in this process: exit code, stdout, stderr."""
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    out, err = capsys.readouterr()
+    return ended.value.code, out, err
+
+
+def called(*words):
+    """A command in a process of its own, with the coin env registered."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(HERE), *map(str, words)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def coins(tmp_path):
+    """A suite of slow coins: twelve episodes of a fifth of a second or more."""
+    file = tmp_path / "coins.yaml"
+    file.write_text("name: coins\nattempts: 2\nenvs: [{env: coin, options: {pause_s: 0.1}}]\n")
+    return file
+
+
+@pytest.fixture
+def database():
+    return Path(os.environ["AGENTENV_HOME"]) / "agentenv.db"
+
+
+def test_a_run_its_listing_and_the_board_as_json(capsys, database):
+    code, out, _ = call(capsys, "eval", "run", "smoke", "--agent", "noop", "--agent", "oracle", "--json")
+    ran = json.loads(out)
+    assert code == 0
+    assert [(r["agent"], r["valid"], r["invalid"], r["state"]) for r in ran["runs"]] == [
+        ("noop", 12, 0, "complete"), ("oracle", 12, 0, "complete"),
+    ]  # fmt: skip
+    assert {row["env"] for row in ran["rows"]} == {"all", "textcraft", "wordle", "maze"}
+    assert database.exists()
+
+    code, out, _ = call(capsys, "leaderboard", "--json")
+    rows = json.loads(out)
+    assert code == 0
+    found = {(r["agent"], r["env"]): (r["success"], r["rank"], r["n"], r["invalid"]) for r in rows}
+    assert found["oracle", "all"] == (1.0, None, 12, 0)
+    assert found["noop", "textcraft"] == (0.0, 1, 4, 0)
+
+    code, out, _ = call(capsys, "eval", "list", "--json")
+    assert code == 0
+    assert {r["run"] for r in json.loads(out)} == {r["run"] for r in ran["runs"]}
+
+    code, out, _ = call(capsys, "eval", "show", ran["runs"][0]["run"][:-2], "--json")
+    facts = json.loads(out)
+    assert code == 0
+    assert facts["run"] == ran["runs"][0]["run"]
+    assert sum(o["count"] for o in facts["outcomes"]) == 12
+    assert facts["software"]["agentenv-gym"]
+
+
+def test_tables_for_people_say_what_to_type_next(capsys):
+    _, out, _ = call(capsys, "leaderboard")
+    assert "Next: agentenv eval run demo --agent random" in out
+    _, out, _ = call(capsys, "eval", "run", "smoke", "--agent", "oracle", "--agent", "noop")
+    assert "Next: agentenv leaderboard" in out
+    _, out, _ = call(capsys, "leaderboard", "--suite", "smoke")
+    assert "reference" in out
+    assert "wilson" in out
+    assert "[0.510, 1.000]" in out  # 4 of 4
+    run = out.split("agentenv eval show ")[1].split()[0]
+    code, out, _ = call(capsys, "eval", "show", run)
+    assert code == 0
+    assert "step_limit" in out
+    code, out, _ = call(capsys, "eval", "list")
+    assert run in out
+
+
+def test_a_dry_run_prints_the_plan_and_writes_nothing(capsys, database):
+    code, out, _ = call(capsys, "eval", "run", "demo", "--agent", "random", "--limit", "5", "--dry-run", "--json")
+    plan = json.loads(out)
+    assert code == 0
+    assert (plan["episodes"], plan["tasks"], plan["attempts"]) == (15, 15, 1)
+    code, out, _ = call(capsys, "eval", "run", "demo", "--agent", "random", "--agent", "noop", "--dry-run")
+    assert "180 episodes of random, noop" in out
+    assert not database.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["eval", "run", "dmeo", "--agent", "noop"], "did you mean 'demo'"),
+        (["eval", "run", "demo", "--agent", "orcale"], "did you mean 'oracle'"),
+        (["eval", "run", "demo", "--agent", "noop", "--agent", "noop"], "given twice"),
+        (["eval", "run", "demo", "--agent", "noop", "--model", "m"], "no setting 'model'"),
+        (["eval", "run", "demo", "--agent", "noop", "--limit", "0"], "limit"),
+        (["eval", "run", "demo"], "agent"),
+        (["eval", "show", "nothing"], "no run 'nothing'"),
+        (["eval", "resume", "nothing"], "no run 'nothing'"),
+        (["leaderboard", "--suite", "dmeo"], "did you mean 'demo'"),
+    ],
+)
+def test_a_wrong_call_exits_2_and_says_why(capsys, words, message):
+    code, _, err = call(capsys, *words)
+    assert code == 2
+    assert message in err
+
+
+def test_a_corrupt_database_exits_1_with_the_file_s_name_and_is_left_alone(capsys, database):
+    database.write_bytes(b"not a database" * 100)
+    for words in (["leaderboard"], ["eval", "list"], ["eval", "run", "smoke", "--agent", "noop"], ["eval", "resume"]):
+        code, _, err = call(capsys, *words)
+        assert code == 1
+        assert str(database) in err
+    assert database.read_bytes() == b"not a database" * 100
+
+
+def test_a_server_that_is_not_there_exits_1_and_costs_no_try(capsys, database):
+    code, _, err = call(capsys, "eval", "run", "smoke", "--agent", "noop", "--server", "http://127.0.0.1:9")
+    assert code == 1
+    assert "agentenv serve" in err
+    assert "0 of 12 episodes are stored; `agentenv eval resume smoke-noop-" in err
+    db = sqlite3.connect(database)
+    assert db.execute("SELECT COUNT(*), MAX(tries) FROM slots").fetchone() == (12, 0)
+    db.close()
+
+
+def test_a_resume_with_nothing_open_says_so(capsys):
+    code, out, _ = call(capsys, "eval", "resume")
+    assert code == 0
+    assert "Nothing to do" in out
+    code, out, _ = call(capsys, "eval", "resume", "--json")
+    assert json.loads(out) == {"runs": [], "rows": []}
+
+
+def episodes(database):
+    db = sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=30)
+    try:
+        return db.execute("SELECT id, run_id, slot, try, outcome FROM episodes ORDER BY id").fetchall()
+    except sqlite3.OperationalError:
+        return []
+    finally:
+        db.close()
+
+
+def wait_for_episodes(database, count, process):
+    deadline = time.monotonic() + 60
+    while not database.exists() or len(episodes(database)) < count:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_killed_run_keeps_what_was_played_and_its_resume_duplicates_nothing(coins, database):
+    first = called("eval", "run", coins, "--agent", "noop", "--agent", "random", "--concurrency", "2")
+    wait_for_episodes(database, 5, first)
+    first.kill()
+    first.communicate()
+    before = episodes(database)
+    assert 5 <= len(before) < 48
+
+    second = called("eval", "resume", "--concurrency", "8", "--json")
+    out, err = second.communicate(timeout=100)
+    assert second.returncode == 0, err
+    assert [(r["planned"], r["valid"], r["state"]) for r in json.loads(out)["runs"]] == [(24, 24, "complete")] * 2
+    after = episodes(database)
+    assert after[: len(before)] == before
+    assert len(after) == len({(run, slot, try_) for _, run, slot, try_, _ in after}) == 48
+    db = sqlite3.connect(database)
+    assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert db.execute("SELECT SUM(valid), SUM(invalid_tries) FROM tasks").fetchone() == (48, 0)
+    db.close()
+
+
+def test_an_interrupt_stops_cleanly_frees_the_sessions_and_says_how_to_go_on(coins, database):
+    server = called("serve", "coin", "--port", "0", "--json")
+    try:
+        url = json.loads(server.stdout.readline())["url"]
+        run = called("eval", "run", coins, "--agent", "noop", "--server", url, "--concurrency", "4")
+        wait_for_episodes(database, 4, run)
+        assert sessions(url) > 0
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=60)
+        assert run.returncode == 130
+        assert "agentenv eval resume coins-noop-" in err
+        stored = episodes(database)
+        assert {outcome for *_, outcome in stored} == {"step_limit"}
+        assert sessions(url) == 0
+
+        rest = called("eval", "resume")
+        _, err = rest.communicate(timeout=60)
+        assert rest.returncode == 0, err
+        assert len(episodes(database)) == 24
+        assert sessions(url) == 0
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=30)
+
+
+def sessions(url):
+    import httpx
+
+    return len(httpx.get(f"{url}/v1/sessions").json()["sessions"])
