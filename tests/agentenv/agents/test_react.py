@@ -1,5 +1,6 @@
 import asyncio
 import dataclasses
+from pathlib import Path
 
 import pytest
 from agent_play import SPEC, play, play_async
@@ -7,7 +8,7 @@ from scripted_endpoint import Reply, ScriptedEndpoint, chat, refusal
 
 from agentenv.agents import make_agent
 from agentenv.agents.prompts import opening_of
-from agentenv.agents.react import Bounds, react_over
+from agentenv.agents.react import SETTINGS, Bounds, react_over
 from agentenv.errors import EpisodeCut, UnknownOption
 from agentenv.policy import Completion
 from agentenv.testing import ScriptedPolicy
@@ -176,3 +177,11 @@ def test_a_reply_in_html_is_not_played():
 
     with pytest.raises(EpisodeCut, match=r"infra_lost: tiny at .*HTTP 400: <html>"):
         asyncio.run(run())
+
+
+def test_the_page_about_agents_lists_every_setting_with_its_default():
+    page = (Path(__file__).resolve().parents[3] / "docs" / "agents.md").read_text(encoding="utf-8")
+    rows = {cells[1].strip(" `"): cells[2].strip() for line in page.splitlines() if len(cells := line.split("|")) == 5}
+    for setting in SETTINGS:
+        assert setting.name in rows
+        assert setting.default is None or rows[setting.name] == f"{setting.default:g}"
