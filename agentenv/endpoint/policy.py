@@ -207,9 +207,9 @@ class OpenAIPolicy:
                 if isinstance(result, Failure):
                     result = self._redacted(result)
                 return result, retry_after_s(response.headers.get("Retry-After"), now=time.time())
-        except (TimeoutError, aiohttp.ClientError, OSError) as exc:
-            if isinstance(exc, asyncio.TimeoutError):
-                return _Lost(words=f"no reply within {self.settings.timeout_s:g} s"), None
+        except TimeoutError:
+            return _Lost(words=f"no reply within {self.settings.timeout_s:g} s"), None
+        except (aiohttp.ClientError, OSError) as exc:
             return _Lost(words=f"{type(exc).__name__}: {exc}"), None
 
     async def _models(self) -> dict[str, int | None]:
@@ -221,7 +221,7 @@ class OpenAIPolicy:
             async with self._session().get(url, headers=self._headers(), allow_redirects=False) as response:
                 body = await _read(response)
                 return model_names(body) if response.status == 200 and body is not None else {}
-        except (TimeoutError, aiohttp.ClientError, OSError):
+        except (aiohttp.ClientError, OSError):
             return {}
 
     def _session(self) -> aiohttp.ClientSession:
