@@ -21,6 +21,9 @@ app = typer.Typer(
     help="Evaluate agents on suites of tasks; every episode is stored.",
 )  # fmt: skip
 
+SCRIPTED = frozenset({"noop", "oracle", "random"})
+"""Agents that take no settings."""
+
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
@@ -40,6 +43,9 @@ def run(
     model_url: Annotated[
         str | None, typer.Option(metavar="URL", help="OpenAI-compatible endpoint, http://host:port/v1.")
     ] = None,
+    agent_option: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Setting of an agent that asks a model; repeatable.")
+    ] = None,
     server: Servers = None,
     concurrency: Concurrency = 16,
     limit: Annotated[
@@ -58,19 +64,24 @@ def run(
       agentenv eval run smoke --agent random
       agentenv eval run demo --agent oracle --agent noop --server http://127.0.0.1:8000
       agentenv eval run demo --agent react --model NAME --model-url http://127.0.0.1:8080/v1 --attempts 4
+      agentenv eval run demo --agent react --model NAME --model-url URL --agent-option temperature=0.7
       agentenv eval run demo --agent random --limit 5 --dry-run
     """
-    from evals.harness import agent_label, start
+    import asyncio
+
+    from evals.harness import agent_label, preflight, start
     from evals.plan import make_plan
     from evals.suite import load
 
     wanted = load(suite)
-    players = _players(agent, model, model_url)
+    players = _players(agent, _settings(model, model_url, agent_option or []))
     names = [agent_label(player.make()) for player in players]
     plan = make_plan(wanted, attempts=attempts, limit=limit)
     if dry_run:
         return _print_dry_run(wanted, plan, names, json=json)
     with _opened() as store:
+        for name, reply in asyncio.run(preflight(players)).items():
+            typer.echo(f"{name} answers: {reply[:80]!r}", err=True)
         runs = start(store, wanted, players, limit=limit, plan=plan)
         _sit(store, runs, servers=server or [], concurrency=concurrency, json=json)
 
@@ -89,7 +100,9 @@ def resume(
       agentenv eval resume
       agentenv eval resume demo-random-3f --server http://127.0.0.1:8000
     """
-    from evals.harness import require_unchanged
+    import asyncio
+
+    from evals.harness import player_of, preflight, require_unchanged
 
     with _opened() as store:
         rows = store.unfinished() if run is None else [store.run(run)]
@@ -99,6 +112,7 @@ def resume(
             return _print_nothing(done, json=json)
         for row in open_:
             require_unchanged(row)
+        asyncio.run(preflight([player_of(row) for row in open_]))
         servers = server or list(dict.fromkeys(url for row in open_ for url in row.servers))
         _sit(store, [row.id for row in open_], servers=servers, concurrency=concurrency, json=json)
 
@@ -200,18 +214,28 @@ def _opened() -> Iterator[Store]:
         yield store
 
 
-def _players(names: Sequence[str], model: str | None, model_url: str | None) -> list[Player]:
-    """The agents by name. The model goes to those that take one; all refuse it when none does."""
+def _settings(model: str | None, model_url: str | None, pairs: Sequence[str]) -> dict[str, str]:
+    """The settings of `--model`, `--model-url` and `--agent-option`."""
+    settings = {name: v for name, v in (("model", model), ("model_url", model_url)) if v is not None}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise BadCall(f"--agent-option {pair!r}: write key=value")
+        if name in settings:
+            raise BadCall(f"--agent-option {name} is given twice")
+        settings[name] = value
+    return settings
+
+
+def _players(names: Sequence[str], settings: dict[str, str]) -> list[Player]:
+    """The agents by name. Settings go to those that ask a model; a scripted agent refuses them when it is alone."""
     from evals.harness import Player
 
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise BadCall(f"--agent {twice[0]} is given twice; use --attempts for more episodes")
-    model_settings = {k: v for k, v in (("model", model), ("model_url", model_url)) if v is not None}
-    scripted = {"noop", "oracle", "random"}
-    if not set(names) - scripted:
-        scripted = set()
-    return [Player(name=name, settings={} if name in scripted else model_settings) for name in names]
+    scripted = SCRIPTED if set(names) - SCRIPTED else frozenset[str]()
+    return [Player(name=name, settings={} if name in scripted else settings) for name in names]
 
 
 def _print_dry_run(suite: Any, plan: Any, names: Sequence[str], *, json: bool) -> None:

@@ -83,7 +83,7 @@ def start(
                 plan=plan,
                 task_limit=limit,
                 agent=label,
-                agent_data=dict(spec.describe),
+                agent_data=agent_data(spec, {world.label: world.env for world in plan.worlds}),
                 agent_settings={"name": player.name, **player.settings},
                 reference=spec.needs_oracle,
                 software=about,
@@ -97,6 +97,26 @@ def agent_label(spec: AgentSpec) -> str:
     """What tables call an agent: its name, and its model where it has one."""
     model = spec.describe.get("model")
     return f"{spec.name}:{model}" if isinstance(model, str) and model else spec.name
+
+
+def agent_data(spec: AgentSpec, envs: Mapping[str, str]) -> dict[str, Any]:
+    """All that makes two agents the same one on a suite: the description, and the prompt for each `{label: env}`."""
+    if spec.prompt is None:
+        return dict(spec.describe)
+    return {**spec.describe, "prompts": {label: dict(spec.prompt(get_spec(env))) for label, env in envs.items()}}
+
+
+async def preflight(players: Sequence[Player]) -> dict[str, str]:
+    """Ask each agent's model once, before anything is written; what it replied, by agent.
+
+    Raises BadCall for a wrong endpoint, model or key, InfraError when nobody answers.
+    """
+    replies = {}
+    for player in players:
+        spec = player.make()
+        if spec.preflight is not None:
+            replies[agent_label(spec)] = await spec.preflight()
+    return replies
 
 
 def player_of(run: RunRow) -> Player:
@@ -136,7 +156,7 @@ def _world_changes(run: RunRow) -> list[str]:
 
 
 def _agent_changes(run: RunRow) -> list[str]:
-    now = dict(player_of(run).make().describe)
+    now = agent_data(player_of(run).make(), {world["label"]: world["env"] for world in run.worlds})
     if digest_of(now) == run.agent_hash:
         return []
     then = run.agent_data
@@ -171,6 +191,9 @@ async def play_runs(
             pools = await _open_pools(stack, rows, servers=servers, size=concurrency, token=token)
             writer = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="agentenv-store"))
             sitting = _Sitting(store, agents, pools, writer, on_episode)
+            for agent in agents.values():
+                if agent.close is not None:
+                    stack.push_async_callback(agent.close)
             await sitting.play([slot for row in rows for slot in store.open_slots(row.id)], concurrency)
     except BaseException as exc:
         reason = "interrupted" if isinstance(exc, asyncio.CancelledError) else str(exc) or type(exc).__name__

@@ -12,14 +12,14 @@ from typing import Any
 from agentenv.protocol import TaskRef, canonical_json
 from agentenv.trajectory import Trajectory, Turn
 from agentenv.wire import clean_text
-from evals.store.schema import EpisodeRow, RunRow, TaskRow, TurnRow
+from evals.store.schema import EpisodeRow, TaskRow, TurnRow
 
 LONG_BYTES = 2048
 """Observations over this many bytes of UTF-8 are stored compressed, once for equal ones."""
 
 _EPISODE_COLUMNS = ("outcome", "success", "reward", "last_reward", "score", "steps", "oracle", "error")
 _TURN_COLUMNS = ("observation", "action", "malformed", "reward")
-_ELSEWHERE = ("task", "agent", "turns")  # in the rows of the task, of the run and of the turns
+_ELSEWHERE = ("task", "turns")  # have rows of their own
 
 
 def episode_values(trajectory: Trajectory) -> dict[str, Any]:
@@ -64,14 +64,11 @@ def turn_values(turn: Turn) -> tuple[dict[str, Any], bytes | None]:
     return values, observation if long else None
 
 
-def trajectory_of(
-    run: RunRow, task: TaskRow, episode: EpisodeRow, turns: Iterable[tuple[TurnRow, bytes | None]]
-) -> Trajectory:
+def trajectory_of(task: TaskRow, episode: EpisodeRow, turns: Iterable[tuple[TurnRow, bytes | None]]) -> Trajectory:
     """The trajectory that the rows were made from; each turn comes with its blob."""
     record = {
         **episode.record,
         **{name: getattr(episode, name) for name in _EPISODE_COLUMNS},
-        "agent": run.agent_data,
         "task": asdict(task_ref(task)),
         "turns": [_turn(row, blob) for row, blob in turns],
     }

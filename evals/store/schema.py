@@ -67,7 +67,7 @@ class RunRow(Base):
     """What tables call it."""
     agent_hash: Mapped[str] = mapped_column(String(64))
     agent_data: Mapped[dict[str, Any]]
-    """The agent's description of itself: all that makes two agents the same one."""
+    """The agent's description of itself and of its prompts: all that makes two agents the same one."""
     agent_settings: Mapped[dict[str, Any]]
     """What it was made with; never a key."""
     reference: Mapped[bool]

@@ -265,7 +265,6 @@ class Store:
             .order_by(EpisodeRow.slot, EpisodeRow.try_)
         )
         with self._session() as session:
-            owner = session.get_one(RunRow, run)
             for episode, task in session.execute(query):
                 turns = (
                     select(TurnRow, BlobRow.data)
@@ -274,7 +273,7 @@ class Store:
                     .order_by(TurnRow.number)
                 )
                 rows = [(turn, data) for turn, data in session.execute(turns)]
-                yield trajectory_of(owner, task, episode, rows)
+                yield trajectory_of(task, episode, rows)
 
     @contextmanager
     def _session(self) -> Iterator[Session]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from agentenv.agents.base import AgentSpec, Move, Seat
 from agentenv.env import Env
-from agentenv.errors import EpisodeCut
+from agentenv.errors import EpisodeCut, InfraError
 from agentenv.protocol import Action, Outcome, StepResult, Task
 from agentenv.registry import Concurrency, EnvSpec, Option, TableTasks
 
@@ -92,6 +92,21 @@ class Calls:
         return Move(action=Action(text="heads"))
 
 
+PROMPT = {"source": "coin", "version": "1"}
+
+
 def caller(model: str = "m1", version: str = "1") -> AgentSpec:
     """The agent `caller`."""
-    return AgentSpec(name="caller", describe={"name": "caller", "version": version, "model": model}, make=Calls)
+
+    async def preflight() -> str:
+        if model == "nobody":
+            raise InfraError("no model endpoint answers")
+        return f"hello, I am {model}"
+
+    return AgentSpec(
+        name="caller",
+        describe={"name": "caller", "version": version, "model": model},
+        make=Calls,
+        preflight=preflight,
+        prompt=lambda spec: PROMPT,
+    )

@@ -118,6 +118,8 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(capsys, database):
         (["eval", "run", "demo", "--agent", "orcale"], "did you mean 'oracle'"),
         (["eval", "run", "demo", "--agent", "noop", "--agent", "noop"], "given twice"),
         (["eval", "run", "demo", "--agent", "noop", "--model", "m"], "no setting 'model'"),
+        (["eval", "run", "demo", "--agent", "noop", "--agent-option", "seed"], "write key=value"),
+        (["eval", "run", "demo", "--agent", "react", "--model", "m"], "--model-url"),
         (["eval", "run", "demo", "--agent", "noop", "--limit", "0"], "limit"),
         (["eval", "run", "demo"], "agent"),
         (["eval", "show", "nothing"], "no run 'nothing'"),
@@ -138,6 +140,14 @@ def test_a_corrupt_database_exits_1_with_the_file_s_name_and_is_left_alone(capsy
         assert code == 1
         assert str(database) in err
     assert database.read_bytes() == b"not a database" * 100
+
+
+def test_a_model_that_is_not_there_exits_1_and_writes_nothing(capsys, database):
+    model = ["--model", "m", "--model-url", "http://127.0.0.1:9/v1", "--agent-option", "retries=0"]
+    code, _, err = call(capsys, "eval", "run", "smoke", "--agent", "react", "--agent", "noop", *model)
+    assert code == 1
+    assert "no model endpoint answers at http://127.0.0.1:9/v1" in err
+    assert json.loads(call(capsys, "eval", "list", "--json")[1]) == []
 
 
 def test_a_server_that_is_not_there_exits_1_and_costs_no_try(capsys, database):

@@ -8,10 +8,10 @@ import coin_env
 import pytest
 
 from agentenv import agents, registry
-from agentenv.errors import BadAgent, BadCall
+from agentenv.errors import BadAgent, BadCall, InfraError
 from agentenv.protocol import Outcome
-from evals.harness import Player, ResumeRefused, RunStopped, play_runs, require_unchanged, start
-from evals.leaderboard import pooled_rows
+from evals.harness import Player, ResumeRefused, RunStopped, play_runs, preflight, require_unchanged, start
+from evals.leaderboard import leaderboard, pooled_rows
 from evals.suite import load, parse
 
 
@@ -167,6 +167,28 @@ def test_a_resume_is_refused_when_the_agent_changed(store, monkeypatch):
     monkeypatch.setattr(coin_env.caller, "__defaults__", ("m1", "2"))
     with pytest.raises(ResumeRefused, match=r"agent caller:big version: 1 is now 2\. Start a new one"):
         require_unchanged(store.run(run))
+
+
+def test_a_resume_is_refused_when_the_agent_s_prompt_changed(store, monkeypatch):
+    [run] = start(store, suite(), [Player(name="caller")])
+    require_unchanged(store.run(run))
+    monkeypatch.setitem(coin_env.PROMPT, "version", "2")
+    with pytest.raises(ResumeRefused, match="agent caller:m1 prompts"):
+        require_unchanged(store.run(run))
+
+
+def test_another_prompt_is_another_agent_on_the_board(store, monkeypatch):
+    [first] = play(store, suite(), "caller")
+    monkeypatch.setitem(coin_env.PROMPT, "version", "2")
+    [second] = play(store, suite(), "caller")
+    assert store.run(first).agent_hash != store.run(second).agent_hash
+    assert [row.runs for row in leaderboard(store.tasks())] == [1, 1, 1, 1]
+
+
+def test_a_model_is_asked_once_before_anything_is_written():
+    assert asyncio.run(preflight([Player(name="noop"), Player(name="caller")])) == {"caller:m1": "hello, I am m1"}
+    with pytest.raises(InfraError, match="no model endpoint answers"):
+        asyncio.run(preflight([Player(name="caller", settings={"model": "nobody"})]))
 
 
 def test_a_resume_is_refused_when_the_suite_s_file_changed_and_not_when_it_is_gone(store, tmp_path):
