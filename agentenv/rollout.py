@@ -116,7 +116,8 @@ def turn_of(observation: str, move: Move, reward: float, info: dict[str, Any]) -
         token_ids=completion.token_ids if completion else None,
         logprobs=completion.logprobs if completion else None,
         policy_version=completion.policy_version if completion else None,
-        prompt_len=completion.prompt_tokens if completion else None,
+        fresh=completion.fresh if completion else None,
+        prompt_len=completion.prompt_len if completion else None,
         info={**info, "agent": notes} if notes else info,
     )
 

@@ -1,0 +1,321 @@
+"""Every setting of a training run. `docs/training.md` has the names of other trainers beside ours (`trainers.foreign`).
+
+Sizes are counts of tasks, episodes or tokens as the names say; times end in `_s`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainers.settings import Settings, setting
+
+ESTIMATORS = ("gae", "grpo", "rloo", "reinforce_plus_plus", "remax")
+
+
+@dataclass(kw_only=True)
+class RunSettings(Settings):
+    """The run as a whole."""
+
+    dir: str = "runs/default"
+    """Folder of logs, rollouts, plots and checkpoints."""
+    project: str = "agentenv"
+    name: str = "default"
+    seed: int = setting(0, low=0)
+    steps: int | None = setting(None, low=1)
+    """Training steps in all; the last one runs. None: as many as `epochs` gives."""
+    epochs: int = setting(1, low=1)
+    """Passes over the tasks, where `steps` is not given."""
+    deterministic: bool = False
+    """Bit for bit the same run again: hf engine, turns in lockstep, one rank, one thread."""
+    threads: int | None = setting(None, low=1)
+    """Of torch in each process; None leaves torch's own choice."""
+    trackers: list[str] = setting(["console", "jsonl"])
+    """Any of console, jsonl, tensorboard, wandb."""
+    plots: bool = True
+
+
+@dataclass(kw_only=True)
+class LoraSettings(Settings):
+    """Low-rank adapters by peft; rank 0 trains every parameter."""
+
+    rank: int = setting(0, low=0)
+    alpha: float = 16.0
+    targets: str = "all-linear"
+    """Module names, comma-separated, or `all-linear`."""
+
+
+@dataclass(kw_only=True)
+class ModelSettings(Settings):
+    """The policy's model."""
+
+    path: str = setting()
+    """A Hugging Face folder."""
+    gradient_checkpointing: bool = False
+    compute_dtype: str = setting("auto", choices=("auto", "float32", "bfloat16"))
+    """Of forward and backward; masters and optimizer are always float32. auto: bfloat16 on CUDA, else float32."""
+    lora: LoraSettings = field(default_factory=LoraSettings)
+
+
+@dataclass(kw_only=True)
+class EnvironmentSettings(Settings):
+    """One environment of the run."""
+
+    env: str = setting()
+    base_url: str | None = None
+    """Addresses of servers, comma-separated; None runs the environment in this process."""
+    split: str = "train"
+    tasks: str | None = None
+    """A file of task ids, one a line, in place of a whole split."""
+    weight: float = setting(1.0, low=0.0)
+    """Share of the tasks of a step, beside the others' weights."""
+    options: dict[str, Any] = setting({})
+    max_steps: int | None = setting(None, low=1)
+    """Turns in an episode; `algorithm.rounds` sets it over the run."""
+    step_timeout_s: float | None = setting(None, low=0.001)
+    """The agent's own time in an episode ends here; None: the environment's limit."""
+    reward: str = setting("sum", choices=("sum", "last", "success", "score"))
+    format: str = "react"
+    """How a completion becomes an action."""
+
+
+@dataclass(kw_only=True)
+class RolloutSettings(Settings):
+    """Collecting episodes."""
+
+    engine: str = "hf"
+    """Entry point in the group `agentenv.engines`: hf or vllm, or another package's."""
+    temperature: float = setting(1.0, low=0.0)
+    top_p: float = 1.0
+    top_k: int = -1
+    max_prompt_tokens: int = setting(1024, low=1)
+    """Of the opening; a longer one is an error."""
+    max_episode_tokens: int = setting(4096, low=1)
+    """Prompt and all turns; an episode that reaches it ends as context_full."""
+    max_turn_tokens: int = setting(512, low=1)
+    concurrency: int = setting(64, low=1)
+    """Episodes under way at once."""
+    max_refills: int = setting(3, low=0)
+    """Further attempts of a member whose episode was lost."""
+    max_error_rate: float = setting(0.2, low=0.0, high=1.0)
+    """Share of lost episodes over five steps that stops the run."""
+    phase_timeout_s: float = setting(3600.0, low=0.001)
+    """A collecting phase ends here; what still runs is cancelled."""
+    max_staleness: int = setting(0, choices=(0,))
+    """Weight versions that an episode may be behind; only 0 for now."""
+    history: str = setting("append", choices=("append", "template"))
+    engine_options: dict[str, Any] = setting({})
+    """The engine's own, by its own names."""
+
+
+@dataclass(kw_only=True)
+class RewardSettings(Settings):
+    """From what an episode earned to what is learned."""
+
+    normalize: bool | None = None
+    """Map sum and last from the card's return range to [0, 1]; None: with several environments."""
+    scale: float = 1.0
+    placement: str = setting("outcome", choices=("outcome", "turn"))
+
+
+@dataclass(kw_only=True)
+class BatchSettings(Settings):
+    """Sizes."""
+
+    tasks_per_step: int = setting(16, low=1)
+    group_size: int = setting(8, low=1)
+    """Episodes of one task."""
+    tasks_per_minibatch: int | None = setting(None, low=1)
+    """Tasks in one optimizer step; None: all of them."""
+    episodes_per_microbatch: int = setting(8, low=1)
+    """Padded batches only."""
+    tokens_per_microbatch: int = setting(16384, low=1)
+    """Packed batches only."""
+    tokens_per_forward: int = setting(32768, low=1)
+    """Of passes without gradient, packed."""
+    packing: str = setting("auto", choices=("auto", "on", "off"))
+
+
+@dataclass(kw_only=True)
+class RoundsSettings(Settings):
+    """The limit of turns over the run."""
+
+    type: str = setting("fixed", choices=("fixed", "scaling_inter_stepwise"))
+    values: list[int] = setting([])
+    """Limits by stage; with `fixed` one value or none (the environment's own)."""
+    every: int = setting(100, low=1)
+    """Steps in a stage."""
+
+
+@dataclass(kw_only=True)
+class AlgorithmSettings(Settings):
+    """The advantage estimator."""
+
+    estimator: str = setting("grpo", choices=ESTIMATORS)
+    gamma: float = setting(1.0, low=0.0, high=1.0)
+    lam: float = setting(1.0, low=0.0, high=1.0)
+    gae_unit: str = setting("token", choices=("token", "turn"))
+    std_normalize: bool = True
+    zero_variance: str = setting("drop", choices=("drop", "keep"))
+    whiten: str = setting("batch", choices=("batch", "env", "none"))
+    rounds: RoundsSettings = field(default_factory=RoundsSettings)
+
+
+@dataclass(kw_only=True)
+class TisSettings(Settings):
+    """Truncated importance sampling between engine and learner."""
+
+    enabled: bool = False
+    cap: float = setting(2.0, low=0.0)
+
+
+@dataclass(kw_only=True)
+class LossSettings(Settings):
+    """The policy loss."""
+
+    clip_low: float = setting(0.2, low=0.0)
+    clip_high: float = setting(0.2, low=0.0)
+    dual_clip: float | None = setting(None, low=1.0)
+    old_logprobs: str = setting("learner", choices=("learner", "engine"))
+    aggregate: str = setting("token_mean", choices=("token_mean", "episode_mean", "constant"))
+    epochs: int = setting(1, low=1)
+    shuffle: bool = True
+    entropy_coef: float = 0.0
+    mask_context_full: bool = False
+    tis: TisSettings = field(default_factory=TisSettings)
+
+
+@dataclass(kw_only=True)
+class KlSettings(Settings):
+    """Distance to the reference model."""
+
+    placement: str = setting("none", choices=("none", "reward", "loss"))
+    coef: float = setting(0.001, low=0.0)
+    estimator: str = setting("k3", choices=("k1", "k2", "k3", "k3_k2grad"))
+    controller: str = setting("fixed", choices=("fixed", "adaptive"))
+    target: float = setting(6.0, low=0.0)
+    horizon: int = setting(10000, low=1)
+
+
+@dataclass(kw_only=True)
+class OptimSettings(Settings):
+    """AdamW and its schedule."""
+
+    lr: float = setting(1e-6, low=0.0)
+    weight_decay: float = setting(0.0, low=0.0)
+    beta1: float = setting(0.9, low=0.0, high=1.0)
+    beta2: float = setting(0.999, low=0.0, high=1.0)
+    warmup_ratio: float = setting(0.0, low=0.0, high=1.0)
+    schedule: str = setting("constant", choices=("constant", "linear", "cosine"))
+    min_lr_ratio: float = setting(0.0, low=0.0, high=1.0)
+    max_grad_norm: float = setting(1.0, low=0.0)
+
+
+@dataclass(kw_only=True)
+class CriticModelSettings(Settings):
+    """Where the critic's backbone comes from."""
+
+    path: str | None = None
+    """None: a copy of the policy's backbone."""
+
+
+@dataclass(kw_only=True)
+class CriticSettings(Settings):
+    """The value model; only with the estimator gae."""
+
+    model: CriticModelSettings = field(default_factory=CriticModelSettings)
+    optim: OptimSettings = field(default_factory=lambda: OptimSettings(lr=1e-5))
+    value_clip: float = setting(0.5, low=0.0)
+    warmup_steps: int = setting(0, low=0)
+    """Steps in which only the critic learns."""
+
+
+@dataclass(kw_only=True)
+class FsdpSettings(Settings):
+    """Sharding."""
+
+    cpu_offload: bool = False
+    shard_size: int | None = setting(None, low=1)
+    """Ranks that share one copy; None: all."""
+    sequence_parallel: int = setting(1, choices=(1,))
+
+
+@dataclass(kw_only=True)
+class CheckpointSettings(Settings):
+    """Saving and going on."""
+
+    every: int | None = setting(None, low=1)
+    """Steps between two; None: only at the end."""
+    dir: str | None = None
+    """None: `checkpoints` in the run's folder."""
+    keep: int = setting(3, low=1)
+    resume: str = "auto"
+    """auto, never, or a checkpoint's folder."""
+
+
+@dataclass(kw_only=True)
+class EvaluationSettings(Settings):
+    """Validation on a fixed held-out set."""
+
+    every: int | None = setting(None, low=1)
+    before: bool = True
+    split: str = "dev"
+    tasks: int = setting(64, low=1)
+    """Of each environment."""
+    max_steps: int | None = setting(None, low=1)
+    """Never the curriculum's limit; None: the environment's own."""
+    temperature: float = setting(1.0, low=0.0)
+    only: bool = False
+    """Evaluate once and train nothing."""
+    metric: str = setting("success", choices=("success", "reward"))
+    """What makes a checkpoint the best."""
+
+
+@dataclass(kw_only=True)
+class TasksSettings(Settings):
+    """The order of tasks."""
+
+    shuffle: bool = True
+
+
+@dataclass(kw_only=True)
+class StopSettings(Settings):
+    """When a run gives up; each says why."""
+
+    kl: float | None = setting(None, low=0.0)
+    """Mean KL to the reference (or, without one, to the old policy) over this."""
+    entropy: float | None = setting(None, low=0.0)
+    """Mean entropy of sampled tokens under this, in nats."""
+    zero_groups: int = setting(10, low=1)
+    """Batches in a row with nothing to learn."""
+
+
+@dataclass(kw_only=True)
+class LaunchSettings(Settings):
+    """How ranks start."""
+
+    nodes: int = setting(1, low=1)
+    processes_per_node: int = setting(1, low=1)
+
+
+@dataclass(kw_only=True)
+class TrainConfig(Settings):
+    """Everything."""
+
+    run: RunSettings = field(default_factory=RunSettings)
+    model: ModelSettings = field(default_factory=ModelSettings)
+    environments: list[EnvironmentSettings] = field(default_factory=list)
+    tasks: TasksSettings = field(default_factory=TasksSettings)
+    rollout: RolloutSettings = field(default_factory=RolloutSettings)
+    reward: RewardSettings = field(default_factory=RewardSettings)
+    batch: BatchSettings = field(default_factory=BatchSettings)
+    algorithm: AlgorithmSettings = field(default_factory=AlgorithmSettings)
+    loss: LossSettings = field(default_factory=LossSettings)
+    kl: KlSettings = field(default_factory=KlSettings)
+    optim: OptimSettings = field(default_factory=OptimSettings)
+    critic: CriticSettings = field(default_factory=CriticSettings)
+    fsdp: FsdpSettings = field(default_factory=FsdpSettings)
+    checkpoint: CheckpointSettings = field(default_factory=CheckpointSettings)
+    evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
+    stop: StopSettings = field(default_factory=StopSettings)
+    launch: LaunchSettings = field(default_factory=LaunchSettings)
