@@ -8,6 +8,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST_ARGS ?=
+BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help install dev demo test check bench clean
@@ -42,8 +43,14 @@ check: dev
 test: check
 	$(BIN)/pytest $(PYTEST_ARGS)
 
-bench: install
-	$(BIN)/python benchmarks/run.py
+# OpenEnv lives in an environment of its own; uvloop and httptools, which it does not bring, make it a fair opponent.
+bench: install .bench/openenv/.installed
+	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+.bench/openenv/.installed:
+	$(PYTHON) -m venv .bench/openenv
+	.bench/openenv/bin/python -m pip install --quiet --disable-pip-version-check openenv==0.10.0 uvloop httptools
+	@touch $@
 
 clean:
 	rm -rf .venv .demo .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
