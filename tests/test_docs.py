@@ -180,7 +180,7 @@ def test_blocks_tagged_serve_start_a_server_and_probe_it(block, environment, tmp
         try:
             ready = server.stdout.readline()
             assert ready, f"{block}: the server did not start"
-            script = "\n".join(probes).replace("http://127.0.0.1:8000", json.loads(ready)["url"])
+            script = re.sub(r"(http://)?(127\.0\.0\.1|localhost):8000", json.loads(ready)["url"], "\n".join(probes))
             done = subprocess.run(
                 ["bash", "-eo", "pipefail"],
                 input=script,

@@ -23,7 +23,9 @@ def demo(
         Path, typer.Option(help="Where the demo keeps its database; each run makes a folder of its own there.")
     ] = Path(".demo"),
 ) -> None:
-    """Serve three games, let three agents play 30 test tasks of each over HTTP, print the leaderboard.
+    """Play three games with three agents, from server to leaderboard.
+
+    The server runs in a process of its own; each agent plays 30 test tasks of each game over HTTP.
 
     \b
     Example:

@@ -22,7 +22,7 @@ Finding = dict[str, Any]
 
 
 def doctor(json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Check the installation; exit code 1 when something is wrong.
+    """Check the installation. Exit code 1 when something is wrong.
 
     \b
     Example:

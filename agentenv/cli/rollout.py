@@ -35,7 +35,7 @@ def rollout(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --out.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Let an agent play the tasks of a split; exit code 1 when no episode was valid.
+    """Let an agent play the tasks of a split. Exit code 1 when no episode was valid.
 
     \b
     Examples:
