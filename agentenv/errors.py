@@ -6,6 +6,13 @@ AgentEnvError
 │   ├── UnknownTask             no such split, index or id
 │   ├── UnknownOption           no such option, or a value outside its type or choices
 │   ├── BadRequest              a request that the server cannot read
+│   │   ├── MalformedJson       the body is not JSON
+│   │   ├── BodyTooLarge        the body is over the limit
+│   │   ├── NotJson             the content type is another one
+│   │   ├── ForeignHost         the Host header names another host
+│   │   ├── ForeignOrigin       a web page of another origin made the call
+│   │   ├── NotFound            no such path
+│   │   └── OracleOff           the server offers no oracle
 │   ├── BadAgent                an agent that does not exist or does not fit the env
 │   ├── ClientClosed            use after close
 │   └── Unauthorized            missing or wrong token
@@ -43,7 +50,7 @@ class AgentEnvError(Exception):
     status: ClassVar[int] = 500
     retryable: ClassVar[bool] = False
 
-    def __init__(self, message: str, **extra: Any) -> None:
+    def __init__(self, message: str, /, **extra: Any) -> None:
         super().__init__(message)
         self.message = message
         self.extra = extra
@@ -114,6 +121,18 @@ class ForeignOrigin(BadRequest):
     """A web page of another origin made the call."""
 
     code, status = "foreign_origin", 403
+
+
+class NotFound(BadRequest):
+    """No such path."""
+
+    code, status = "not_found", 404
+
+
+class OracleOff(BadRequest):
+    """The oracle was asked of a server that does not offer it."""
+
+    code, status = "oracle_off", 403
 
 
 class BadAgent(BadCall):

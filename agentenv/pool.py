@@ -10,19 +10,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
+
+import msgspec
 
 from agentenv.client.connect import remote
-from agentenv.client.core import AT_ONCE, Connection, Patience, RemoteSession
+from agentenv.client.core import AT_ONCE, Connection, Patience, RemoteSession, task_ref
 from agentenv.client.local import LocalTransport
-from agentenv.errors import BadCall, ClientClosed, InfraError, SessionGone, UnknownSession
-from agentenv.protocol import Outcome, TaskRef
+from agentenv.errors import AgentEnvError, BadCall, ClientClosed, EnvUnavailable, InfraError, SessionError
+from agentenv.protocol import CUT_BY_ROLLOUT, Outcome, TaskRef
 from agentenv.registry import EnvSpec, TaskAt, get_spec
 from agentenv.server.limits import ServerLimits
 from agentenv.server.sessions import Sessions
-from agentenv.wire import StepReply
+from agentenv.wire import StepReply, TaskRefBody
 
 DOWN_S = 5.0
 """How long a server that could not take a session is asked last."""
@@ -86,9 +89,9 @@ class EnvPool:
         self._lanes = [Lane(connection) for connection in self._connections()]
         self._open = True
         try:
-            self.card = await self._ask(f"/v1/envs/{self.env}")
+            self.card = await self._ask(self._path)
             if "unavailable" in self.card:
-                raise BadCall(self.card["unavailable"])
+                raise EnvUnavailable(str(self.card["unavailable"]))
             self.spec = self._own_spec() or EnvSpec.from_card(self.card)
         except BaseException:
             await self.close()
@@ -123,11 +126,16 @@ class EnvPool:
         found: list[TaskRef] = []
         while limit is None or len(found) < limit:
             size = 1000 if limit is None else min(1000, limit - len(found))
-            page = await self._ask(f"/v1/envs/{self.env}/tasks?split={split}&offset={len(found)}&limit={size}")
-            found += [TaskRef(**ref) for ref in page["tasks"]]
+            query = f"split={quote(split, safe='')}&offset={len(found)}&limit={size}"
+            page = await self._ask(f"{self._path}/tasks?{query}")
+            found += [task_ref(body) for body in msgspec.convert(page["tasks"], list[TaskRefBody])]
             if not page["tasks"] or len(found) >= page["total"]:
                 break
         return found
+
+    @property
+    def _path(self) -> str:
+        return f"/v1/envs/{quote(self.env, safe='')}"
 
     async def _ask(self, path: str) -> Any:
         """A control-plane GET of the first server that answers."""
@@ -147,18 +155,25 @@ class EnvPool:
 
         Raises EnvFailed when the env breaks in its reset, InfraError when no server takes it.
         """
-        if not self._open:
-            raise ClientClosed(f"the pool of {self.env} is not open; use `async with EnvPool(...)`")
+        self._require_open()
         async with self._free:
+            self._require_open()
             lane, session = await self._acquire(task)
             try:
                 yield session
             finally:
                 await self._away(self._release(lane, session))
 
+    def _require_open(self) -> None:
+        if not self._open:
+            raise ClientClosed(f"the pool of {self.env} is not open; use `async with EnvPool(...)`")
+
     async def finish(self, session: RemoteSession, outcome: Outcome) -> StepReply | None:
-        """Cut a running episode with `outcome`; the final result, or None when the server is lost."""
-        return await session.close(outcome)
+        """Cut a running episode with `outcome`; the final result, or None when the server is lost.
+
+        An outcome that is the session's own to set (`env_error`) closes it as cancelled.
+        """
+        return await session.close(outcome if outcome in CUT_BY_ROLLOUT else Outcome.CANCELLED)
 
     async def close(self) -> None:
         """Release everything; idempotent."""
@@ -199,25 +214,33 @@ class EnvPool:
         return sorted(self._lanes, key=lambda lane: (lane.down_until > now, lane.in_use))
 
     async def _begin(self, lane: Lane, task: str | TaskAt) -> RemoteSession:
+        # With other servers to go to, one that does not answer at once is left.
+        patience = None if len(self._lanes) == 1 else AT_ONCE
         while lane.idle:
             session = lane.idle.pop()
             try:
-                await session.reset(task)
+                await session.reset(task, patience=patience)
                 return session
-            except (SessionGone, UnknownSession, InfraError):
+            except SessionError:
                 await session.close()  # its lease or its server ended; make another
             except BaseException:
                 await self._away(session.close())
                 raise
-        alone = len(self._lanes) == 1
-        return await lane.connection.create(
-            self.env,
-            task,
-            options={} if not self.servers else self.options,
-            max_steps=self.max_steps,
-            images=self._images,
-            patience=None if alone else AT_ONCE,
+        creating = asyncio.ensure_future(
+            lane.connection.create(
+                self.env,
+                task,
+                options={} if not self.servers else self.options,
+                max_steps=self.max_steps,
+                images=self._images,
+                patience=patience,
+            )
         )
+        try:
+            return await asyncio.shield(creating)
+        except asyncio.CancelledError:
+            self._later(_close_when_made(creating))
+            raise
 
     async def _release(self, lane: Lane, session: RemoteSession) -> None:
         lane.in_use -= 1
@@ -227,9 +250,19 @@ class EnvPool:
         else:
             await session.close()
 
-    async def _away(self, work: Any) -> None:
+    async def _away(self, work: Coroutine[Any, Any, Any]) -> None:
         """Finish a release even when the caller is cancelled meanwhile."""
-        task = asyncio.ensure_future(work)
+        await asyncio.shield(self._later(work))
+
+    def _later(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Begin what `close` waits for."""
+        task = asyncio.get_running_loop().create_task(work)
         self._releasing.add(task)
         task.add_done_callback(self._releasing.discard)
-        await asyncio.shield(task)
+        return task
+
+
+async def _close_when_made(creating: asyncio.Future[RemoteSession]) -> None:
+    """Free the session of a create whose caller has gone."""
+    with contextlib.suppress(AgentEnvError):
+        await (await creating).close()

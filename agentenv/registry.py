@@ -10,7 +10,9 @@ import difflib
 import functools
 import importlib
 import json
+import math
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
@@ -22,6 +24,8 @@ from agentenv.plugins import Broken, load_group
 from agentenv.protocol import Task, digest_of, index_of_seed
 
 ID_PATTERN = re.compile(r"[a-z][a-z0-9_]*")
+INDEX_PATTERN = re.compile(r"0|[1-9][0-9]{0,17}")
+"""One spelling an index, so that one task has one id."""
 
 
 class Concurrency(StrEnum):
@@ -56,8 +60,12 @@ class Option:
             return None
         if self.choices and parsed not in self.choices:
             raise UnknownOption(f"option {self.name}={value!r}: choose from {', '.join(map(repr, self.choices))}")
-        if (self.low is not None and parsed < self.low) or (self.high is not None and parsed > self.high):
-            raise UnknownOption(f"option {self.name}={value!r}: must lie between {self.low} and {self.high}")
+        if isinstance(parsed, float) and not math.isfinite(parsed):
+            raise UnknownOption(f"option {self.name}={value!r}: must be a finite number")
+        if self.low is not None and parsed < self.low:
+            raise UnknownOption(f"option {self.name}={value!r}: must be at least {self.low:g}")
+        if self.high is not None and parsed > self.high:
+            raise UnknownOption(f"option {self.name}={value!r}: must be at most {self.high:g}")
         return parsed
 
     def _coerced(self, value: Any) -> Any:
@@ -231,7 +239,7 @@ def find_task(spec: EnvSpec, tasks: TaskSet, wanted: str | TaskAt) -> Task:
     if isinstance(wanted, str):
         env, _, rest = wanted.partition("/")
         split, _, number = rest.rpartition("/")
-        if env != spec.id or not split or not (number.isascii() and number.isdigit()):
+        if env != spec.id or not split or not INDEX_PATTERN.fullmatch(number):
             raise UnknownTask(f"no task {wanted!r}; ids look like {spec.id}/{tasks.splits()[0]}/0")
         wanted = TaskAt(split=split, index=int(number))
     if wanted.split not in tasks.splits():
@@ -282,6 +290,9 @@ def _installed() -> dict[str, EnvSpec | Broken]:
         if isinstance(loaded, Broken):
             found[name] = loaded
             continue
+        if not isinstance(loaded, (list, tuple)) or not all(isinstance(s, EnvSpec) for s in loaded):
+            found[name] = Broken(name, f"its entry point names {type(loaded).__name__}, not a list of EnvSpec")
+            continue
         for spec in loaded:
             found[spec.id] = spec
     return found
@@ -293,6 +304,10 @@ _registered: dict[str, EnvSpec] = {}
 def register(spec: EnvSpec) -> None:
     """Add an env to this process without an installed package (notebooks, tests, `serve module:SPECS`)."""
     _registered[spec.id] = spec
+    if "gymnasium" in sys.modules:
+        from agentenv.gym import register_all
+
+        register_all()
 
 
 def all_specs() -> dict[str, EnvSpec | Broken]:

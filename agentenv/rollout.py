@@ -16,9 +16,9 @@ from typing import Any
 
 from agentenv.agents.base import Agent, AgentSpec, Move, Seat
 from agentenv.client.core import RemoteSession
-from agentenv.errors import AgentEnvError, BadCall, EnvFailed, EpisodeCut, InfraError, SessionError
+from agentenv.errors import AgentEnvError, BadCall, EnvFailed, EpisodeCut
 from agentenv.pool import EnvPool
-from agentenv.protocol import Outcome, TaskRef, digest_of
+from agentenv.protocol import CUT_BY_ROLLOUT, Outcome, TaskRef, digest_of
 from agentenv.trajectory import Trajectory, Turn
 from agentenv.wire import StepReply
 
@@ -55,6 +55,11 @@ class Recorder:
     def finished(self, reply: StepReply | None) -> None:
         """Take over what `finish` said about a cut episode."""
         if reply is None or self.outcome is None or not self.outcome.valid:
+            return
+        if reply.outcome == Outcome.ENV_ERROR:
+            self.ended(
+                Outcome.ENV_ERROR, f"the environment broke when it scored the episode that was cut: {self.error}"
+            )
             return
         self.success, self.score = bool(reply.success), reply.score
         if self.turns:
@@ -174,15 +179,13 @@ async def _episode(session: RemoteSession, recorder: Recorder, spec: AgentSpec, 
 def _end_of(error: Exception) -> tuple[Outcome, str]:
     """The outcome that an exception stands for."""
     match error:
-        case EpisodeCut():
+        case EpisodeCut() if error.outcome in CUT_BY_ROLLOUT:
             return Outcome(error.outcome), error.detail
         case EnvFailed():
             return Outcome.ENV_ERROR, error.message
-        case InfraError() | SessionError():
-            return Outcome.INFRA_LOST, f"{error.code}: {error.message}"
         case AgentEnvError():
             return Outcome.INFRA_LOST, f"{error.code}: {error.message}"
-    return Outcome.AGENT_ERROR, str(error)
+    return Outcome.AGENT_ERROR, f"{type(error).__name__}: {error}"
 
 
 @contextlib.asynccontextmanager
@@ -213,6 +216,8 @@ async def rollout(
     on_episode: Callable[[Trajectory], None] | None = None,
 ) -> list[Trajectory]:
     """Every task, `attempts` times, at most `concurrency` (the pool's size) at once; records in the plan's order."""
+    if concurrency is not None and concurrency < 1:
+        raise BadCall(f"concurrency is {concurrency}; it must be at least 1")
     plan = [(task, attempt) for task in tasks for attempt in range(attempts)]
     records: dict[int, Trajectory] = {}
     queue = iter(enumerate(plan))
@@ -224,7 +229,10 @@ async def rollout(
                 on_episode(records[number])
 
     workers = min(concurrency or pool.size, pool.size, len(plan))
-    async with asyncio.TaskGroup() as group:
-        for _ in range(workers):
-            group.create_task(worker())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(workers):
+                group.create_task(worker())
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
     return [records[number] for number in range(len(plan))]

@@ -11,8 +11,11 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any
 
+import msgspec
+
 from agentenv.errors import BadCall
 from agentenv.protocol import Outcome, TaskRef
+from agentenv.wire import clean_text
 
 VERSION = 1
 
@@ -88,7 +91,7 @@ class Trajectory:
         """One line of JSON; fields at their default of None are left out."""
         record = asdict(self)
         record["turns"] = [{k: v for k, v in turn.items() if v is not None and v != {}} for turn in record["turns"]]
-        return json.dumps(record, ensure_ascii=False, allow_nan=False)
+        return clean_text(json.dumps(record, ensure_ascii=False, allow_nan=False))
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Trajectory:
@@ -98,23 +101,25 @@ class Trajectory:
             version = record["version"]
         except (ValueError, KeyError, TypeError) as exc:
             raise BadCall(f"not a trajectory: {type(exc).__name__}: {exc}") from exc
+        if type(version) is not int or version < 1:
+            raise BadCall(f"not a trajectory: version {version!r}")
         if version > VERSION:
             raise BadCall(
                 f"trajectory version {version} is newer than {VERSION}, which this agentenv reads; upgrade it"
             )
         _known(cls, record, "trajectory")
-        for turn in record["turns"]:
+        _known(TaskRef, record["task"], "task")
+        for turn in record["turns"] if isinstance(record["turns"], list) else ():
             _known(Turn, turn, "turn")
         try:
-            record["task"] = TaskRef(**record["task"])
-            record["outcome"] = Outcome(record["outcome"])
-            record["turns"] = [Turn(**turn) for turn in record["turns"]]
-            return cls(**record)
-        except (TypeError, ValueError) as exc:
+            return msgspec.convert(record, cls)
+        except msgspec.ValidationError as exc:
             raise BadCall(f"not a trajectory: {exc}") from exc
 
 
-def _known(cls: type, record: Mapping[str, Any], what: str) -> None:
+def _known(cls: type, record: Any, what: str) -> None:
+    if not isinstance(record, dict):
+        raise BadCall(f"not a {what}: {type(record).__name__}, not an object")
     names = {f.name: f for f in fields(cls)}
     missing = [n for n, f in names.items() if f.default is MISSING and f.default_factory is MISSING and n not in record]
     if missing:
@@ -135,7 +140,7 @@ def write_jsonl(trajectories: Iterable[Trajectory], file: IO[str]) -> int:
 
 def read_jsonl(path: Path) -> Iterator[Trajectory]:
     """The trajectories of a file; an error names file and line."""
-    with path.open(encoding="utf-8") as file:
+    with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
                 yield Trajectory.from_json(line)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from agentenv.errors import AgentEnvError
+from agentenv.errors import AgentEnvError, BadCall
 from agentenv.wire import REPLY_TYPES, Call, Problem, Reply, decode_problem
 
 MAX_REPLY_BYTES = 64 * 1024 * 1024
@@ -37,21 +37,24 @@ class BatchReply(msgspec.Struct):
 _batch_decoder = msgspec.json.Decoder(BatchReply)
 
 
-def encode_calls(calls: Sequence[Call]) -> Iterator[tuple[list[bytes], list[Call]]]:
-    """Chunks of encoded envelopes, each with its calls."""
-    chunk: list[bytes] = []
-    part: list[Call] = []
-    size = 0
-    for call in calls:
-        data = _encoder.encode(call)
-        if chunk and (size + len(data) > CHUNK_BYTES or len(chunk) >= CHUNK_CALLS):
-            yield chunk, part
-            chunk, part, size = [], [], 0
-        chunk.append(data)
-        part.append(call)
+def encode(value: Any) -> bytes:
+    """A call or its body as JSON; BadCall when something in it has no JSON."""
+    try:
+        return _encoder.encode(value)
+    except (TypeError, ValueError) as exc:
+        raise BadCall(f"cannot be sent as JSON: {exc}") from exc
+
+
+def in_chunks(envelopes: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """Encoded envelopes in their order, as many together as go into one message."""
+    start = size = 0
+    for i, data in enumerate(envelopes):
+        if i > start and (size + len(data) > CHUNK_BYTES or i - start >= CHUNK_CALLS):
+            yield envelopes[start:i]
+            start, size = i, 0
         size += len(data)
-    if chunk:
-        yield chunk, part
+    if start < len(envelopes):
+        yield envelopes[start:]
 
 
 def decode_reply(call: Call, status: int, data: Any, retry_after_s: float | None) -> Reply:
@@ -62,19 +65,23 @@ def decode_reply(call: Call, status: int, data: Any, retry_after_s: float | None
         return Reply(status, decode_problem(bytes(data)), retry_after_s)
     except msgspec.MsgspecError as exc:
         if status >= 500:  # a proxy between us and the server
-            return Reply(status, _foreign(status, data), retry_after_s)
+            return Reply(status, foreign(status, data), retry_after_s)
         raise AgentEnvError(f"status {status}, not a reply of this protocol: {bytes(data)[:200]!r}") from exc
 
 
 def decode_batch(calls: Sequence[Call], data: bytes) -> list[Reply]:
     """The replies of a batch, which come in the order of its calls."""
-    replies = _batch_decoder.decode(data).replies
+    try:
+        replies = _batch_decoder.decode(data).replies
+    except msgspec.MsgspecError as exc:
+        raise AgentEnvError(f"not a batch's reply of this protocol: {data[:200]!r}") from exc
     if len(replies) != len(calls):
         raise AgentEnvError(f"a batch of {len(calls)} calls got {len(replies)} replies")
     return [decode_reply(c, r.status, r.body, r.retry_after_s) for c, r in zip(calls, replies, strict=True)]
 
 
-def _foreign(status: int, data: Any) -> Problem:
+def foreign(status: int, data: Any) -> Problem:
+    """The problem in a reply that something between us and a server made."""
     return Problem(
         type="about:blank",
         title="bad gateway",

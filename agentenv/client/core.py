@@ -19,12 +19,14 @@ import msgspec
 from agentenv.client.transport import Transport
 from agentenv.errors import (
     AgentEnvError,
+    BadCall,
     ClientClosed,
     InfraError,
-    NoCapacity,
     ServerUnreachable,
+    SessionError,
     SessionGone,
     TransportLost,
+    UnknownSession,
 )
 from agentenv.protocol import Action, Outcome, TaskRef
 from agentenv.registry import TaskAt
@@ -52,6 +54,7 @@ from agentenv.wire import (
     StepReply,
     TaskAtBody,
     TaskRefBody,
+    clean_text,
 )
 
 Body = TypeVar("Body", bound=msgspec.Struct)
@@ -160,7 +163,13 @@ class Connection:
         """A plain GET of the control plane, decoded."""
         if self._closed:
             raise ClientClosed(f"the connection to {self.transport.address} is closed; make a new one")
-        return msgspec.json.decode(await self.transport.get_json(path))
+        data = await self.transport.get_json(path)
+        try:
+            found = msgspec.json.decode(data)
+        except msgspec.MsgspecError as exc:
+            raise AgentEnvError(f"{self.transport.address} is no agentenv server: {data[:200]!r}") from exc
+        self._met = True
+        return found
 
     async def close(self) -> None:
         """Close the transport; idempotent."""
@@ -196,10 +205,10 @@ class RemoteSession:
         [reply] = await self._send(call, self.limits.step_s)
         return self.took_step(reply)
 
-    async def reset(self, task: str | TaskAt) -> ResetReply:
+    async def reset(self, task: str | TaskAt, *, patience: Patience | None = None) -> ResetReply:
         """Begin another episode in this session."""
         call = self.reset_call(task)
-        [reply] = await self._send(call, self.limits.reset_s)
+        [reply] = await self._send(call, self.limits.reset_s, patience)
         return self.took_reset(reply)
 
     async def get(self, *, actions: bool = False) -> StateReply:
@@ -231,7 +240,7 @@ class RemoteSession:
         try:
             [reply] = await self.connection.send([call], self.limits.step_s + SLACK_S, patience)
             return expect(reply, StepReply)
-        except (InfraError, SessionGone, ClientClosed):
+        except (InfraError, SessionError, ClientClosed):
             return None  # nothing is left to free: the lease ends what cannot be reached
 
     # A vector client sends the calls of many sessions together; these are its parts.
@@ -239,7 +248,10 @@ class RemoteSession:
     def step_call(self, action: Action | str) -> StepCall:
         """The call of a step at the current position."""
         self._usable()
+        if not isinstance(action, (str, Action)):
+            raise BadCall(f"action {action!r}: give text or an Action, not {type(action).__name__}")
         text, malformed = (action, None) if isinstance(action, str) else (action.text, action.malformed)
+        text, malformed = clean_text(str(text)), None if malformed is None else clean_text(malformed)
         if len(text) > self.limits.max_action_bytes:
             malformed = malformed or f"the action is longer than {self.limits.max_action_bytes} bytes"
             text = text[:1000]
@@ -279,9 +291,9 @@ class RemoteSession:
         if self.lost is not None:
             raise self.lost
 
-    async def _send(self, call: Call, limit_s: float) -> list[Reply]:
+    async def _send(self, call: Call, limit_s: float, patience: Patience | None = None) -> list[Reply]:
         try:
-            return await self.connection.send([call], limit_s + SLACK_S)
+            return await self.connection.send([call], limit_s + SLACK_S, patience)
         except InfraError as exc:
             self.lost = exc
             raise
@@ -294,7 +306,7 @@ class RemoteSession:
             if exc.extra.get("outcome") == Outcome.ENV_ERROR and "step" in exc.extra:
                 self.outcome = Outcome.ENV_ERROR
                 self.episode, self.step_number = exc.extra["episode"], exc.extra["step"]
-            if isinstance(exc, SessionGone) or exc.code == "unknown_session":
+            if isinstance(exc, (SessionGone, UnknownSession, InfraError)):
                 self.lost = exc
             raise
 
@@ -344,4 +356,4 @@ def _try_again(reply: Reply) -> bool:
     return isinstance(reply.body, Problem) and reply.body.retryable
 
 
-__all__ = ["AT_ONCE", "Connection", "NoCapacity", "Patience", "RemoteSession", "create_call", "expect", "task_ref"]
+__all__ = ["AT_ONCE", "Connection", "Patience", "RemoteSession", "create_call", "expect", "task_ref"]

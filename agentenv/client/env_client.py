@@ -8,9 +8,9 @@ import gymnasium
 
 from agentenv.client.core import Connection, RemoteSession
 from agentenv.client.portal import portal
-from agentenv.client.source import Card, Observation, Source
+from agentenv.client.source import Card, Observation, Source, StepBeforeReset
 from agentenv.client.spaces import FreeText
-from agentenv.errors import ClientClosed, InfraError, SessionGone, UnknownSession
+from agentenv.errors import ClientClosed, InfraError, SessionError
 from agentenv.protocol import Action
 from agentenv.registry import TaskAt
 
@@ -31,7 +31,7 @@ class EnvClient(gymnasium.Env[Observation, str]):
         *,
         base_url: str | None = None,
         split: str = "train",
-        task: str | None = None,
+        task: str | int | dict[str, Any] | None = None,
         max_steps: int | None = None,
         token: str | None = None,
         images: bool = False,
@@ -78,7 +78,7 @@ class EnvClient(gymnasium.Env[Observation, str]):
             try:
                 await session.reset(task)
                 return session
-            except (SessionGone, UnknownSession, InfraError):
+            except (SessionError, InfraError):  # gone, out of reach, or an interrupt left it at another position
                 await session.close()
         source = self.source
         self._session = await connection.create(
@@ -106,7 +106,7 @@ class EnvClient(gymnasium.Env[Observation, str]):
         connection, self._connection = getattr(self, "_connection", None), None
         session, self._session = getattr(self, "_session", None), None
         if connection is not None:
-            self._portal.run(_close(connection, session))
+            self._portal.finish(_close(connection, session))
 
     def _connected(self) -> Connection:
         if self._connection is None:
@@ -116,7 +116,7 @@ class EnvClient(gymnasium.Env[Observation, str]):
     def _begun(self) -> RemoteSession:
         self._connected()
         if self._session is None:
-            raise gymnasium.error.ResetNeeded(f"{self.source.env}: call reset() before the first step()")
+            raise StepBeforeReset(f"{self.source.env}: call reset() before the first step()")
         return self._session
 
     def _seen(self, session: RemoteSession) -> Observation:
@@ -146,6 +146,8 @@ class EnvClient(gymnasium.Env[Observation, str]):
 
 
 async def _close(connection: Connection, session: RemoteSession | None) -> None:
-    if session is not None:
-        await session.close()
-    await connection.close()
+    try:
+        if session is not None:
+            await session.close()
+    finally:
+        await connection.close()

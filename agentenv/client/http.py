@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agentenv.client.codec import MAX_REPLY_BYTES, decode_batch, decode_reply, encode_calls
+from agentenv.client.codec import MAX_REPLY_BYTES, decode_batch, decode_reply, encode, foreign, in_chunks
 from agentenv.client.url import base_url_of, unreachable
 from agentenv.errors import AgentEnvError, TransportLost
 from agentenv.wire import (
@@ -32,11 +32,11 @@ def request_of(call: Call) -> tuple[str, str, bytes | None]:
     """Method, path and body of a call."""
     match call:
         case CreateCall():
-            return "POST", "/v1/sessions", msgspec.json.encode(call.body)
+            return "POST", "/v1/sessions", encode(call.body)
         case ResetCall():
-            return "POST", f"/v1/sessions/{call.session}/reset", msgspec.json.encode(call.body)
+            return "POST", f"/v1/sessions/{call.session}/reset", encode(call.body)
         case StepCall():
-            return "POST", f"/v1/sessions/{call.session}/step", msgspec.json.encode(call.body)
+            return "POST", f"/v1/sessions/{call.session}/step", encode(call.body)
         case GetCall():
             return "GET", f"/v1/sessions/{call.session}" + ("?actions=1" if call.body.actions else ""), None
         case DeleteCall():
@@ -65,12 +65,14 @@ class HttpTransport:
         for number, call in enumerate(calls):
             call.id = number
         replies: list[Reply] = []
-        for chunk, part in encode_calls(calls):
+        for chunk in in_chunks([encode(call) for call in calls]):
+            part = calls[len(replies) : len(replies) + len(chunk)]
             body = b'{"requests":[' + b",".join(chunk) + b"]}"
-            status, data, _ = await self._request("POST", "/v1/batch", body, timeout_s)
-            if status != 200:
-                raise decode_problem(data).error()
-            replies += decode_batch(part, data)
+            status, data, retry_after_s = await self._request("POST", "/v1/batch", body, timeout_s)
+            if status == 200:
+                replies += decode_batch(part, data)
+            else:  # the message was refused, so every call in it
+                replies += [decode_reply(call, status, data, retry_after_s) for call in part]
         return replies
 
     async def get_json(self, path: str) -> bytes:
@@ -101,7 +103,8 @@ class HttpTransport:
         except aiohttp.ClientConnectorError as exc:
             raise unreachable(self.address, exc) from exc
         except (aiohttp.ClientError, ConnectionError) as exc:
-            raise TransportLost(f"lost {self.address} during {method} {path}: {exc or type(exc).__name__}") from exc
+            cause = str(exc) or type(exc).__name__
+            raise TransportLost(f"lost {self.address} during {method} {path}: {cause}") from exc
         except TimeoutError as exc:
             raise TransportLost(f"no reply from {self.address} within {timeout_s:g} s") from exc
 
@@ -116,7 +119,7 @@ async def _bounded(response: Any) -> bytes:
     """The body of a response, at most MAX_REPLY_BYTES."""
     if (response.content_length or 0) > MAX_REPLY_BYTES:
         raise AgentEnvError(f"a reply of {response.content_length} bytes, over {MAX_REPLY_BYTES}")
-    if response.content_length is not None:
+    if response.content_length is not None and "Content-Encoding" not in response.headers:
         data: bytes = await response.read()
         return data
     parts, size = [], 0
@@ -139,4 +142,6 @@ def _problem(status: int, data: bytes) -> AgentEnvError:
     try:
         return decode_problem(data).error()
     except msgspec.MsgspecError:
-        return AgentEnvError(f"status {status}, and not an agentenv server's problem document: {data[:200]!r}")
+        if status >= 500:
+            return foreign(status, data).error()
+        return AgentEnvError(f"status {status} from something that is no agentenv server: {data[:200]!r}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import os
 import threading
 from collections.abc import Coroutine
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 
 from agentenv.client.local import LocalTransport
 from agentenv.client.transport import Transport
-from agentenv.errors import ClientClosed
+from agentenv.errors import BadCall, ClientClosed
 from agentenv.registry import get_spec
 from agentenv.server.sessions import Sessions
 
@@ -37,6 +38,12 @@ class Portal:
         if self.pid != os.getpid():
             work.close()
             raise ClientClosed("this client was made before a fork; make a new one in the child process")
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise BadCall("a client cannot be used on its own event loop, such as inside an inline or async env")
+        if self._loop.is_closed():
+            work.close()
+            raise ClientClosed("this process is ending; no client works any more")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -49,6 +56,11 @@ class Portal:
         if self._sessions is None:
             self._sessions = Sessions(find_spec=get_spec, oracle=True)
         return LocalTransport(self._sessions)
+
+    def finish(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run what closes a client; nothing where its loop is gone, as after a fork."""
+        with contextlib.suppress(ClientClosed):
+            self.run(work)
 
     def close(self) -> None:
         """Close the table and stop the thread."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
 
@@ -13,10 +15,14 @@ from agentenv.client.connect import remote
 from agentenv.client.core import Connection
 from agentenv.client.portal import Portal
 from agentenv.client.spaces import FreeText, PngImage
-from agentenv.errors import BadCall, UnknownTask
+from agentenv.errors import AgentEnvError, BadCall, EnvUnavailable, ResetNeeded, UnknownTask
 from agentenv.registry import TaskAt, get_spec
 
 Observation = str | dict[str, Any]
+
+
+class StepBeforeReset(ResetNeeded, gymnasium.error.ResetNeeded):
+    """A step before the first reset; caught by this project's class and by gymnasium's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +32,7 @@ class Source:
     env: str
     base_url: str | None = None
     split: str = "train"
-    task: str | None = None
+    task: str | int | dict[str, Any] | None = None
     max_steps: int | None = None
     token: str | None = field(default=None, repr=False)
     images: bool = False
@@ -57,7 +63,7 @@ class Source:
         else:
             connection = Connection(remote(self.base_url, token=self.token, transport=self.transport))
             try:
-                card = Card((await connection.get_json(f"/v1/envs/{self.env}"))["splits"])
+                card = card_of(await connection.get_json(f"/v1/envs/{quote(self.env, safe='')}"))
             except BaseException:
                 await connection.close()
                 raise
@@ -74,7 +80,9 @@ class Source:
         if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool):
             return TaskAt(split=self.split, index=int(wanted))
         if isinstance(wanted, Mapping):
-            return TaskAt(**wanted)
+            if not set(wanted) <= {"split", "index", "seed"}:
+                raise BadCall(f"task {wanted!r}: give an id, an index, or {{'split': ..., 'index': ...}}")
+            return TaskAt(**{"split": self.split, **wanted})
         if isinstance(wanted, str):
             return wanted
         raise BadCall(f"task {wanted!r}: give an id, an index, or {{'split': ..., 'index': ...}}")
@@ -85,3 +93,12 @@ class Card:
     """What a client needs of an env's card."""
 
     splits: Mapping[str, int]
+
+
+def card_of(found: Any) -> Card:
+    """What a server's JSON says about an env."""
+    if isinstance(found, dict) and "unavailable" in found:
+        raise EnvUnavailable(str(found["unavailable"]))
+    if not isinstance(found, dict) or not isinstance(found.get("splits"), dict):
+        raise AgentEnvError(f"not an environment's card, so no agentenv server: {str(found)[:200]}")
+    return Card(found["splits"])

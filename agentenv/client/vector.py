@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +12,12 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from agentenv.client.core import CREATE_TIMEOUT_S, SLACK_S, Connection, RemoteSession, create_call
+from agentenv.client.infos import batched
 from agentenv.client.portal import portal
-from agentenv.client.source import Card, Observation, Source
+from agentenv.client.source import Card, Observation, Source, StepBeforeReset
 from agentenv.client.spaces import FreeText
-from agentenv.errors import AgentEnvError, BadCall, ClientClosed, InfraError, ResetNeeded
-from agentenv.protocol import Action
+from agentenv.errors import AgentEnvError, BadCall, ClientClosed, EnvFailed
+from agentenv.protocol import Action, Outcome
 from agentenv.wire import Call, Reply, StepReply
 
 Arrays = np.ndarray[Any, np.dtype[Any]]
@@ -24,12 +26,12 @@ Arrays = np.ndarray[Any, np.dtype[Any]]
 class Slot:
     """One place of the vector: its session, its generator, and what its last step showed."""
 
-    def __init__(self) -> None:
+    def __init__(self, observation: Observation) -> None:
         self.session: RemoteSession | None = None
         self.rng: np.random.Generator | None = None
         self.episode = -1
         self.over = True
-        self.observation: Observation = ""
+        self.observation = observation
         self.error: AgentEnvError | None = None
 
 
@@ -48,7 +50,7 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         base_url: str | None = None,
         split: str = "train",
-        task: str | None = None,
+        task: str | int | dict[str, Any] | None = None,
         max_steps: int | None = None,
         token: str | None = None,
         images: bool = False,
@@ -78,7 +80,7 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
         self.single_action_space = FreeText()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._slots = [Slot() for _ in range(self.num_envs)]
+        self._slots = [Slot(self.source.observation("", None)) for _ in range(self.num_envs)]
         self._portal = portal()
         self._connection: Connection | None
         self._card: Card
@@ -94,10 +96,8 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
         self._seed(seed, chosen)
         tasks = self._tasks(options.get("task"))
         self._portal.run(self._exchange(dict.fromkeys(chosen), tasks))
-        infos: dict[str, Any] = {}
-        for i in chosen:
-            infos = self._add_info(infos, self._info(i, None), i)
-        return self._observations(), infos
+        infos = {i: self._info(i, None) for i in chosen}
+        return self._observations(), batched(infos, self.num_envs)
 
     def step(
         self, actions: Sequence[str | Action]
@@ -107,16 +107,16 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
             raise BadCall(f"{len(actions)} actions for {self.num_envs} environments")
         over = [i for i, slot in enumerate(self._slots) if slot.over]
         if any(slot.episode < 0 for slot in self._slots):
-            raise ResetNeeded("call reset() before the first step()")
+            raise StepBeforeReset("call reset() before the first step()")
         if over and self.autoreset_mode is AutoresetMode.DISABLED:
-            raise ResetNeeded(f"environment {over[0]} has ended; reset it with options={{'reset_mask': ...}}")
+            raise StepBeforeReset(f"environment {over[0]} has ended; reset it with options={{'reset_mask': ...}}")
         work: dict[int, str | Action | None] = {i: None if i in over else a for i, a in enumerate(actions)}
         replies = self._portal.run(self._exchange(work, {}))
         rewards = np.zeros(self.num_envs, dtype=np.float64)
         terminated = np.zeros(self.num_envs, dtype=np.bool_)
         truncated = np.zeros(self.num_envs, dtype=np.bool_)
-        infos: dict[str, Any] = {}
-        ended = []
+        infos: dict[int, dict[str, Any]] = {}
+        ended: list[int] = []
         for i, slot in enumerate(self._slots):
             reply = replies.get(i)
             if reply is not None:
@@ -126,40 +126,42 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
             slot.over = bool(terminated[i] or truncated[i])
             if slot.over and self.autoreset_mode is AutoresetMode.SAME_STEP:
                 ended.append(i)
-                final = {"final_obs": slot.observation, "final_info": self._info(i, reply)}
-                infos = self._add_info(infos, final, i)
+                infos[i] = {"final_obs": slot.observation, "final_info": self._info(i, reply)}
             else:
-                infos = self._add_info(infos, self._info(i, reply), i)
+                infos[i] = self._info(i, reply)
         if ended:
             self._portal.run(self._exchange(dict.fromkeys(ended), {}))
             for i in ended:
-                infos = self._add_info(infos, self._info(i, None), i)
-        return self._observations(), rewards, terminated, truncated, infos
+                infos[i].update(self._info(i, None))
+        return self._observations(), rewards, terminated, truncated, batched(infos, self.num_envs)
 
     def available_actions(self) -> list[list[str] | None]:
         """Of every slot; None where they have no bound, or where no episode runs."""
         return self._portal.run(self._available())
 
     async def _available(self) -> list[list[str] | None]:
-        return [
-            None if slot.over or slot.session is None else await slot.session.available_actions()
-            for slot in self._slots
-        ]
+        async def of(slot: Slot) -> list[str] | None:
+            return None if slot.over or slot.session is None else await slot.session.available_actions()
+
+        return list(await asyncio.gather(*map(of, self._slots)))
 
     def close_extras(self, **kwargs: Any) -> None:
         """End every session; `close()` calls it once."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            self._portal.run(_close(connection, self._slots))
+            self._portal.finish(_close(connection, self._slots))
 
     async def _exchange(self, work: dict[int, str | Action | None], tasks: dict[int, Any]) -> dict[int, StepReply]:
         """Send a step for each action and a reset for each None, all in one exchange; the replies of the steps."""
         calls = {i: self._call(i, action, tasks.get(i)) for i, action in work.items()}
         replies = await self._send(calls)
         steps: dict[int, StepReply] = {}
+        wrong: BadCall | None = None
         for i, action in work.items():
             slot = self._slots[i]
             slot.error = None
+            if action is None:
+                slot.episode += 1
             try:
                 reply = replies[i]
                 if isinstance(reply, AgentEnvError):
@@ -171,12 +173,16 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
                     steps[i] = slot.session.took_step(reply)
                 assert slot.session is not None
                 slot.observation = self.source.observation(slot.session.observation, slot.session.image)
-            except BadCall:
-                raise
+            except BadCall as exc:  # told when every other slot has taken its reply
+                slot.over, wrong = True, wrong or exc
             except AgentEnvError as exc:
                 slot.error, slot.over = exc, True
-                if isinstance(exc, InfraError) and slot.session is not None:
-                    slot.session.lost = exc
+                if slot.session is not None and (
+                    isinstance(replies[i], AgentEnvError) or (action is None and not isinstance(exc, EnvFailed))
+                ):
+                    slot.session.lost = exc  # out of reach, or an interrupt left it at another position
+        if wrong is not None:
+            raise wrong
         return steps
 
     async def _send(self, calls: dict[int, Call | AgentEnvError]) -> dict[int, Reply | AgentEnvError]:
@@ -189,8 +195,8 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
         timeout_s = max([max(x.step_s, x.reset_s) + SLACK_S for x in limits], default=CREATE_TIMEOUT_S)
         try:
             answers.update(zip(out, await connection.send(list(out.values()), timeout_s), strict=True))
-        except InfraError as exc:
-            if not limits:
+        except AgentEnvError as exc:
+            if isinstance(exc, BadCall) or not limits:
                 raise  # no session was ever made: say so instead of failing slot by slot
             answers.update((i, exc) for i in out)
         return answers
@@ -219,7 +225,6 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
             slot.session.took_reset(reply)
         else:
             slot.session = self._connected().created(self.source.env, reply)
-        slot.episode += 1
         slot.over = False
 
     def _seed(self, seed: int | Sequence[int | None] | None, chosen: Sequence[int]) -> None:
@@ -259,12 +264,11 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
     def _info(self, i: int, reply: StepReply | None) -> dict[str, Any]:
         slot = self._slots[i]
         session = slot.session
-        outcome = None if session is None or session.outcome is None else session.outcome.value
         info: dict[str, Any] = dict(session.info) if session is not None and slot.error is None else {}
         info.update(
             task="" if session is None else session.task.id,
             episode=slot.episode,
-            outcome=outcome if slot.error is None or outcome is not None else "infra_lost",
+            outcome=_outcome(slot),
             success=None if reply is None else reply.success,
             score=None if reply is None else reply.score,
             valid=slot.error is None,
@@ -289,8 +293,16 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
         self._setup()
 
 
+def _outcome(slot: Slot) -> str | None:
+    if slot.error is not None:
+        return (Outcome.ENV_ERROR if isinstance(slot.error, EnvFailed) else Outcome.INFRA_LOST).value
+    if slot.session is None or slot.session.outcome is None:
+        return None
+    return slot.session.outcome.value
+
+
 async def _close(connection: Connection, slots: Sequence[Slot]) -> None:
-    for slot in slots:
-        if slot.session is not None:
-            await slot.session.close()
-    await connection.close()
+    try:
+        await asyncio.gather(*(slot.session.close() for slot in slots if slot.session is not None))
+    finally:
+        await connection.close()

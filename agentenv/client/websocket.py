@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agentenv.client.codec import MAX_REPLY_BYTES, ReplyEnvelope, decode_reply, encode_calls
+from agentenv.client.codec import MAX_REPLY_BYTES, ReplyEnvelope, decode_reply, encode, in_chunks
 from agentenv.client.http import HttpTransport
 from agentenv.client.url import base_url_of, unreachable
 from agentenv.errors import AgentEnvError, TransportLost, Unauthorized
@@ -39,26 +39,28 @@ class WebSocketTransport:
         self._opening = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
         self._waiting: dict[int, tuple[Call, asyncio.Future[Reply]]] = {}
-        self._outbox: list[Call] = []
+        self._outbox: list[bytes] = []
         self._wake = asyncio.Event()
         self._next_id = 0
 
     async def exchange(self, calls: Sequence[Call], timeout_s: float) -> list[Reply]:
         """See Transport."""
-        if self._socket is None or self._socket.closed:
-            await self._open()
-        loop = asyncio.get_running_loop()
-        futures = []
         for call in calls:
             self._next_id += 1
             call.id = self._next_id
-            future: asyncio.Future[Reply] = loop.create_future()
-            self._waiting[call.id] = (call, future)
-            futures.append(future)
-        self._outbox += calls
-        self._wake.set()
+        envelopes = [encode(call) for call in calls]
+        futures: list[asyncio.Future[Reply]] = []
         try:
             async with asyncio.timeout(timeout_s):
+                if self._socket is None or self._socket.closed:
+                    await self._open()
+                loop = asyncio.get_running_loop()
+                for call in calls:
+                    future: asyncio.Future[Reply] = loop.create_future()
+                    self._waiting[call.id] = (call, future)  # type: ignore[index]
+                    futures.append(future)
+                self._outbox += envelopes
+                self._wake.set()
                 return [await future for future in futures]
         except TimeoutError as exc:
             raise TransportLost(f"no reply from {self.address} within {timeout_s:g} s") from exc
@@ -97,9 +99,14 @@ class WebSocketTransport:
             except aiohttp.WSServerHandshakeError as exc:
                 if exc.status in (401, 403):
                     raise Unauthorized(f"{self.address} wants a token; give token= or set AGENTENV_TOKEN") from exc
-                raise TransportLost(f"{self.address} opened no socket: status {exc.status}") from exc
-            except (aiohttp.ClientError, OSError, TimeoutError) as exc:
-                raise TransportLost(f"{self.address} opened no socket: {exc or type(exc).__name__}") from exc
+                if exc.status >= 500:
+                    raise TransportLost(f"{self.address} opened no socket: status {exc.status}") from exc
+                raise AgentEnvError(
+                    f"{self.address} opened no socket: status {exc.status}; it is no agentenv server, "
+                    f"or a proxy that knows no WebSocket (transport='http' does without)"
+                ) from exc
+            except (aiohttp.ClientError, OSError) as exc:
+                raise TransportLost(f"{self.address} opened no socket: {str(exc) or type(exc).__name__}") from exc
             self._socket = socket
             self._wake = asyncio.Event()
             self._tasks = [
@@ -112,8 +119,8 @@ class WebSocketTransport:
             while True:
                 await self._wake.wait()
                 self._wake.clear()
-                calls, self._outbox = self._outbox, []
-                for chunk, _ in encode_calls(calls):
+                envelopes, self._outbox = self._outbox, []
+                for chunk in in_chunks(envelopes):
                     data = chunk[0] if len(chunk) == 1 else b"[" + b",".join(chunk) + b"]"
                     await socket.send_bytes(data)
 

@@ -18,9 +18,9 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from agentenv.errors import AgentEnvError, BadRequest, BodyTooLarge, NotJson
+from agentenv.errors import AgentEnvError, BadRequest, BodyTooLarge, NotFound, NotJson
 from agentenv.server.batch import encode_reply, read_envelopes, run_batch
-from agentenv.server.control import NotFound, control
+from agentenv.server.control import control
 from agentenv.server.guard import Guard
 from agentenv.server.openapi import openapi
 from agentenv.server.sessions import Sessions, failure

@@ -10,19 +10,13 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import msgspec
 
 import agentenv
-from agentenv.errors import AgentEnvError, BadRequest, UnknownEnv
+from agentenv.errors import AgentEnvError, BadRequest, NotFound, UnknownEnv
 from agentenv.protocol import PROTOCOL_VERSION
 from agentenv.registry import EnvSpec
 from agentenv.server.sessions import Sessions, hashed
 
 FEATURES = ("batch", "websocket", "keys", "positions")
 MAX_PAGE = 1000
-
-
-class NotFound(BadRequest):
-    """No such path."""
-
-    code, status = "not_found", 404
 
 
 def control(sessions: Sessions, target: str) -> bytes:

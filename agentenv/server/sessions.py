@@ -22,6 +22,7 @@ from agentenv.errors import (
     BadRequest,
     EnvFailed,
     NoCapacity,
+    OracleOff,
     RequestMismatch,
     SessionGone,
     UnknownEnv,
@@ -51,12 +52,6 @@ log = logging.getLogger("agentenv.server")
 CREATED = 201
 MAX_ENDED = 100_000
 """Ended sessions and keys that are remembered at most, however short ago they ended."""
-
-
-class OracleOff(BadRequest):
-    """The oracle was asked of a server that does not offer it."""
-
-    code, status = "oracle_off", 403
 
 
 @dataclass(slots=True)
