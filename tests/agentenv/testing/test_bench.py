@@ -5,7 +5,7 @@ import json
 
 import pytest
 from broken_envs import AGAIN, ASYNC, GOOD
-from serving import served
+from spec_server import served
 
 from agentenv.cli.main import main
 from agentenv.testing.bench import WAYS, bench_env, read_counts

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from broken_envs import AGAIN, GOOD
-from serving import served
+from spec_server import served
 
 from agentenv import registry
 from agentenv.cli.main import main

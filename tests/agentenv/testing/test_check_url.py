@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from broken_envs import AGAIN, GOOD
-from serving import served
+from spec_server import served
 
 from agentenv.errors import ServerUnreachable, UnknownEnv
 from agentenv.testing import Status, check_url, envs_at
