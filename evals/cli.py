@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentenv.cli.target import key_values
 from agentenv.errors import AgentEnvError, BadCall
 
 if TYPE_CHECKING:
@@ -217,10 +218,7 @@ def _opened() -> Iterator[Store]:
 def _settings(model: str | None, model_url: str | None, pairs: Sequence[str]) -> dict[str, str]:
     """The settings of `--model`, `--model-url` and `--agent-option`."""
     settings = {name: v for name, v in (("model", model), ("model_url", model_url)) if v is not None}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise BadCall(f"--agent-option {pair!r}: write key=value")
+    for name, value in key_values(pairs, "--agent-option").items():
         if name in settings:
             raise BadCall(f"--agent-option {name} is given twice")
         settings[name] = value

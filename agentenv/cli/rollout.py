@@ -31,6 +31,9 @@ def rollout(
     env_option: Annotated[list[str] | None, typer.Option(help="key=value; repeatable.")] = None,
     model: Annotated[str | None, typer.Option(help="Name of the model, for agents that have one.")] = None,
     model_url: Annotated[str | None, typer.Option(help="Base URL of its OpenAI-compatible endpoint.")] = None,
+    agent_option: Annotated[
+        list[str] | None, typer.Option(help="key=value setting of the agent, such as temperature=0.7; repeatable.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the episodes here, one JSON line each, as they end.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --out.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
@@ -41,18 +44,19 @@ def rollout(
     Examples:
       agentenv rollout textcraft --agent oracle --split test --limit 20 --out o.jsonl
       agentenv rollout maze --agent random --env-option size=7 --json
-      agentenv rollout wordle --agent react --model NAME --model-url http://127.0.0.1:8080/v1 --limit 10
+      agentenv rollout wordle --agent react --model NAME --model-url URL --agent-option temperature=0
     """
     import asyncio
 
     from agentenv.agents import make_agent
     from agentenv.cli.serve import read_token
-    from agentenv.cli.target import place
+    from agentenv.cli.target import key_values, place
     from agentenv.pool import EnvPool
 
     if out is not None and out.exists() and not force:
         raise BadCall(f"--out {out} exists; --force overwrites it")
-    player = make_agent(agent, model=model, model_url=model_url)
+    settings = key_values(agent_option or [], "--agent-option")
+    player = make_agent(agent, model=model, model_url=model_url, **settings)
     name, options = place(env, env_option or [], remote=bool(server))
     pool = EnvPool(
         name,
@@ -87,7 +91,13 @@ async def _play(pool: EnvPool, agent: AgentSpec, split: str, limit: int | None, 
                     file.flush()
                 advance()
 
-            return await run(pool, tasks, agent, on_episode=ended)
+            try:
+                if agent.preflight is not None:
+                    await agent.preflight()
+                return await run(pool, tasks, agent, on_episode=ended)
+            finally:
+                if agent.close is not None:
+                    await agent.close()
 
 
 def _writable(out: Path) -> TextIO:

@@ -11,15 +11,15 @@ from agentenv.registry import EnvSpec, get_spec, register
 GYM = "gym:"
 
 
-def key_values(pairs: Iterable[str]) -> dict[str, str]:
+def key_values(pairs: Iterable[str], flag: str = "--env-option") -> dict[str, str]:
     """`["size=5"]` -> `{"size": "5"}`; BadCall for what is no `key=value` and for a key given twice."""
     found: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise BadCall(f"--env-option {pair!r}: write key=value")
+            raise BadCall(f"{flag} {pair!r}: write key=value")
         if key in found:
-            raise BadCall(f"--env-option {key} is given twice")
+            raise BadCall(f"{flag} {key} is given twice")
         found[key] = value
     return found
 
