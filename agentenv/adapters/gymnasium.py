@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agentenv.env import Env
-from agentenv.errors import BadCall, EnvUnavailable, UnknownEnv, UnknownOption
+from agentenv.errors import BadCall, EnvUnavailable, EpisodeOver, ResetNeeded, UnknownEnv, UnknownOption
 from agentenv.protocol import Action, Outcome, StepResult, Task, digest_of
 from agentenv.registry import Concurrency, EnvSpec, Option
 
@@ -182,6 +182,7 @@ class GymText(Env):
         self.gym_id, self.success_return = gym_id, success_return
         self._env = _make(gym_id)
         self._time_limit = _gym_spec(gym_id).max_episode_steps
+        self._running: bool | None = None  # None until the first reset
         self._played = 0
         self._return = 0.0
 
@@ -190,7 +191,7 @@ class GymText(Env):
         from agentenv.adapters.gym_text import grammar, render
 
         observation, info = self._env.reset(seed=task.seed)
-        self._played, self._return = 0, 0.0
+        self._running, self._played, self._return = True, 0, 0.0
         head = f"Environment: {self.gym_id}. An action is {grammar(self._env.action_space)}.\n"
         return StepResult(observation=head + f"Observation: {render(observation)}", info=_json_only(info))
 
@@ -198,6 +199,10 @@ class GymText(Env):
         """Do the action that the text names; a text that names none leaves the env as it is."""
         from agentenv.adapters.gym_text import BadText, parse_action, render
 
+        if self._running is None:
+            raise ResetNeeded("step() before reset(); call reset(task) first")
+        if not self._running:
+            raise EpisodeOver("the episode has ended; call reset(task)")
         try:
             value = parse_action(self._env.action_space, action.text.strip())
         except BadText as exc:
@@ -208,6 +213,7 @@ class GymText(Env):
         text = f"Observation: {render(observation)}\nReward: {float(reward):g}"
         if not (terminated or truncated):
             return StepResult(observation=text, reward=float(reward), info=_json_only(info))
+        self._running = False
         return StepResult(
             observation=f"{text}\nThe episode has ended.",
             reward=float(reward),

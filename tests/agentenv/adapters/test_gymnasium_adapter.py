@@ -9,9 +9,10 @@ from gymnasium import spaces
 
 from agentenv.adapters.gym_text import BadText, grammar, parse_action, plain, render, supported
 from agentenv.adapters.gymnasium import GymText, spec_for, wire_id
-from agentenv.errors import BadCall, UnknownEnv, UnknownOption
+from agentenv.errors import BadCall, EpisodeOver, ResetNeeded, UnknownEnv, UnknownOption
 from agentenv.protocol import Action, Outcome, StepResult
 from agentenv.registry import EnvSpec
+from agentenv.testing import check_env
 
 
 class OneMove(gymnasium.Env):
@@ -119,6 +120,23 @@ def test_success_is_the_return_at_termination(one_move):
         result = env.step(Action(text="[0.5]"))
         assert (result.terminated, result.success, result.score) == (True, success, 0.5)
         assert result.info == {}
+
+
+def test_steps_out_of_order_say_what_to_do(one_move):
+    spec = spec_for(one_move(), 0.5)
+    with pytest.raises(ResetNeeded, match=r"call reset\(task\) first"):
+        spec.make().step(Action(text="[0.5]"))
+    env, _ = made(spec)
+    env.step(Action(text="[0.5]"))
+    for text in ("[0.5]", "nonsense"):
+        with pytest.raises(EpisodeOver, match="call reset"):
+            env.step(Action(text=text))
+
+
+@pytest.mark.parametrize("name", ["gym:FrozenLake-v1", "gym:CartPole-v1", "gym:MountainCarContinuous-v0"])
+def test_adapted_envs_keep_the_contract(name):
+    report = check_env(spec_for(name), sessions=20, budget_s=1.0, measured=False)
+    assert report.failed == [], report.to_dict()
 
 
 def test_an_env_that_truncates_by_itself_has_terminated(one_move):

@@ -12,9 +12,12 @@ from pathlib import Path
 import pytest
 
 from agentenv.cli.main import main
+from agentenv.cli.new import write_env
 from agentenv.cli.server_process import serving
 from agentenv.registry import all_specs
 from agentenv.trajectory import read_jsonl
+
+CLI = [sys.executable, "-m", "agentenv.cli.main"]
 
 
 @pytest.fixture
@@ -152,7 +155,7 @@ def test_options_of_served_envs_name_their_env(cli):
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_a_server_says_when_it_is_ready_and_stops_at_a_signal(sign):
-    command = [sys.executable, "-m", "agentenv.cli.main", "serve", "gym:FrozenLake-v1", "--port", "0", "--json"]
+    command = [*CLI, "serve", "gym:FrozenLake-v1", "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         ready = json.loads(process.stdout.readline())
         assert (set(ready), ready["pid"], ready["envs"]) == ({"url", "pid", "envs"}, process.pid, ["gym_frozenlake_v1"])
@@ -291,20 +294,39 @@ def test_doctor_names_the_holder_of_the_default_port(cli, monkeypatch):
     assert (finding["status"], f"(pid {os.getpid()})" in finding["detail"]) == ("note", True)
 
 
-def test_a_new_env_works_as_it_is_written(cli, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    code, out, _ = cli("new", "env", "odd_numbers")
-    assert (code, "pip install -e ./agentenv-odd_numbers" in out) == (0, True)
-    site = tmp_path / "site"
+@pytest.fixture(scope="module")
+def new_env(tmp_path_factory):
+    """A package fresh from the template, installed: its folder, and what finds it."""
+    folder = tmp_path_factory.mktemp("new") / "agentenv-odd_numbers"
+    write_env("odd_numbers", folder)
+    site = folder.parent / "site"
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
-    offline = ["--no-deps", "--no-build-isolation", "--target", str(site)]
-    subprocess.run([*install, *offline, "./agentenv-odd_numbers"], check=True, timeout=100)
-    environment = {**os.environ, "PYTHONPATH": str(site)}
-    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "agentenv-odd_numbers/tests"]
+    subprocess.run([*install, "--no-deps", "--no-build-isolation", "--target", site, folder], check=True, timeout=100)
+    return folder, {**os.environ, "PYTHONPATH": str(site)}
+
+
+def test_the_tests_of_a_new_env_pass(new_env):
+    folder, environment = new_env
+    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder / "tests"]
     subprocess.run(tests, env=environment, check=True, timeout=60)
-    rollout = [sys.executable, "-m", "agentenv.cli.main", "rollout", "odd_numbers", "--agent", "oracle", "--json"]
-    done = subprocess.run(rollout, env=environment, check=True, timeout=60, capture_output=True, text=True)
+
+
+def test_a_new_env_is_found_and_solved(new_env):
+    words = ["rollout", "odd_numbers", "--agent", "oracle", "--json"]
+    done = subprocess.run([*CLI, *words], env=new_env[1], check=True, timeout=60, capture_output=True, text=True)
     assert json.loads(done.stdout)["outcomes"] == {"success": 100}
+
+
+def test_a_new_env_keeps_the_contract(new_env):
+    words = ["check", "odd_numbers", "--sessions", "32", "--budget", "1"]
+    done = subprocess.run([*CLI, *words], env=new_env[1], check=False, timeout=60, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_new_env_says_what_to_type_next(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = cli("new", "env", "numbers")
+    assert (code, "pip install -e ./agentenv-numbers && agentenv play numbers" in out) == (0, True)
 
 
 def test_a_new_env_never_overwrites_and_never_takes_a_used_name(cli, tmp_path, monkeypatch):
