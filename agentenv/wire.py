@@ -6,12 +6,16 @@ Server and client share these types. The local transport passes the objects them
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from agentenv.errors import BY_CODE, AgentEnvError, BadRequest, MalformedJson
+
+MAX_DETAIL = 2000
+"""Characters of a problem's detail: an env's exception, or a value that a client sent, may be pages long."""
 
 
 class TaskAtBody(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -236,7 +240,7 @@ class Problem(Struct, omit_defaults=True):
             type=f"urn:agentenv:{error.code}",
             title=error.code.replace("_", " "),
             status=error.status,
-            detail=clean_text(error.message),
+            detail=clean_text(_shortened(error.message)),
             code=error.code,
             retryable=error.retryable,
             extra=error.extra,
@@ -278,22 +282,39 @@ def clean_text(text: str) -> str:
     return text if text.isascii() else _SURROGATE.sub("�", text)
 
 
+def clean_info(value: Any) -> Any:
+    """JSON values with lone surrogates replaced in every string."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, Mapping):
+        return {clean_text(k): clean_info(v) for k, v in value.items()}
+    return [clean_info(v) for v in value] if isinstance(value, list) else value
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]} [... {len(text) - MAX_DETAIL} more characters]"
+
+
 def decode(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     """Decode JSON; escapes of lone surrogates become U+FFFD. Raises MalformedJson or BadRequest."""
+    try:
+        return _decode(data, decoder)
+    except MalformedJson:
+        repaired = _SURROGATE_ESCAPE.sub(_repair, data)
+        if repaired == data:
+            raise
+    return _decode(repaired, decoder)
+
+
+def _decode(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     try:
         return decoder.decode(data)
     except msgspec.ValidationError as exc:
         raise BadRequest(str(exc)) from exc
     except msgspec.DecodeError as exc:
-        repaired = _SURROGATE_ESCAPE.sub(_repair, data)
-        if repaired == data:
-            raise MalformedJson(f"not JSON: {exc}") from exc
-    try:
-        return decoder.decode(repaired)
-    except msgspec.ValidationError as exc:
-        raise BadRequest(str(exc)) from exc
-    except msgspec.DecodeError as exc:
         raise MalformedJson(f"not JSON: {exc}") from exc
+    except RecursionError as exc:
+        raise MalformedJson("not JSON that this server reads: nested too deeply") from exc
 
 
 def _repair(match: re.Match[bytes]) -> bytes:

@@ -6,21 +6,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from agentenv.errors import AgentEnvError, BadRequest, BodyTooLarge, NotFound, NotJson
 from agentenv.server.batch import encode_reply, read_envelopes, run_batch
-from agentenv.server.control import control
+from agentenv.server.control import control, refuse_unknown
 from agentenv.server.guard import Guard
 from agentenv.server.openapi import openapi
 from agentenv.server.sessions import Sessions, failure
@@ -46,6 +48,7 @@ from agentenv.wire import (
 JSON = "application/json"
 PROBLEM = "application/problem+json"
 
+log = logging.getLogger("agentenv.server")
 _encoder = msgspec.json.Encoder()
 _create = msgspec.json.Decoder(CreateBody)
 _reset = msgspec.json.Decoder(ResetBody)
@@ -78,13 +81,13 @@ def make_app(sessions: Sessions, *, hosts: Iterable[str] = (), token: str | None
         return write(await sessions.handle(ResetCall(request.path_params["id"], await read(request, _reset))))
 
     async def get(request: Request) -> Response:
-        wanted = request.query_params.get("actions", "0")
+        wanted = asked(request, "actions").get("actions", "0")
         if wanted not in ("0", "1"):
             raise BadRequest(f"actions={wanted!r}: must be 0 or 1")
         return write(await sessions.handle(GetCall(request.path_params["id"], GetBody(wanted == "1"))))
 
     async def delete(request: Request) -> Response:
-        outcome = request.query_params.get("outcome")
+        outcome = asked(request, "outcome").get("outcome")
         return write(await sessions.handle(DeleteCall(request.path_params["id"], DeleteBody(outcome))))
 
     async def oracle(request: Request) -> Response:
@@ -104,8 +107,8 @@ def make_app(sessions: Sessions, *, hosts: Iterable[str] = (), token: str | None
         return Response(b'{"replies":[' + b",".join(parts) + b"]}", media_type=JSON)
 
     async def plain(request: Request) -> Response:
-        target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        return Response(control(sessions, target), media_type=JSON)
+        query = request.scope["query_string"].decode("latin-1")
+        return Response(control(sessions, f"{quote(request.scope['path'])}?{query}"), media_type=JSON)
 
     async def health(request: Request) -> Response:
         return Response(b'{"ok":true}', media_type=JSON)
@@ -129,13 +132,15 @@ def make_app(sessions: Sessions, *, hosts: Iterable[str] = (), token: str | None
         _route("/readyz", health, "GET"),
         _route("/openapi.json", describe, "GET"),
         _route("/v1/sessions", plain, "GET"),
+        _route("/v1/envs/{env}/tasks", plain, "GET"),
+        _route("/v1/envs/{env}", plain, "GET"),
+        _route("/v1/envs", plain, "GET"),
         _route("/v1", plain, "GET"),
-        _route("/v1/{rest:path}", plain, "GET"),
     ]
     app = Starlette(
         routes=routes,
         middleware=[Middleware(Guard, hosts=tuple(hosts), token=token)],
-        exception_handlers={HTTPException: _http_problem},
+        exception_handlers={HTTPException: _http_problem, Exception: _internal_problem},
         lifespan=lambda app: _lifespan(sessions),
     )
     app.state.max_body_bytes = sessions.limits.max_body_bytes
@@ -148,6 +153,8 @@ def _route(path: str, handler: Handler, method: str) -> Route:
             return await handler(request)
         except AgentEnvError as exc:
             return write(failure(exc))
+        except ClientDisconnect:  # in the middle of its body: there is nobody to answer
+            return Response(status_code=400)
 
     return Route(path, guarded, methods=[method])
 
@@ -166,7 +173,10 @@ async def _reap(sessions: Sessions) -> None:
     pause = min(5.0, max(0.05, sessions.limits.lease_s / 4))
     while True:
         await asyncio.sleep(pause)
-        sessions.reap()
+        try:
+            sessions.reap()
+        except Exception:  # the next round may do better; without a reaper every slot is lost in the end
+            log.exception("closing expired sessions")
 
 
 async def read(request: Request, decoder: msgspec.json.Decoder[Any]) -> Any:
@@ -187,6 +197,12 @@ async def read(request: Request, decoder: msgspec.json.Decoder[Any]) -> Any:
     return decode(b"".join(parts), decoder)
 
 
+def asked(request: Request, *known: str) -> Mapping[str, str]:
+    """The query of a request; BadRequest names a parameter that there is not."""
+    refuse_unknown(request.query_params, known)
+    return request.query_params
+
+
 def write(reply: Reply) -> Response:
     """A reply as a response."""
     if not isinstance(reply.body, Problem):
@@ -198,8 +214,14 @@ def write(reply: Reply) -> Response:
 async def _http_problem(request: Request, exc: Exception) -> Response:
     """Starlette's own refusals (no route, wrong method) as problem documents."""
     assert isinstance(exc, HTTPException)
-    problem = Problem.of(NotFound(f"{request.method} {request.url.path}: {exc.detail}; see /v1 and /openapi.json"))
+    path = request.scope["path"]
+    problem = Problem.of(NotFound(f"{request.method} {path}: {exc.detail}; see /v1 and /openapi.json"))
     problem.status = exc.status_code
     if exc.status_code == 405:
         problem.code, problem.title, problem.type = "wrong_method", "wrong method", "urn:agentenv:wrong_method"
     return Response(encode_problem(problem), exc.status_code, dict(exc.headers or {}), PROBLEM)
+
+
+async def _internal_problem(request: Request, exc: Exception) -> Response:
+    """A fault of this server's own; Starlette has it logged."""
+    return write(failure(AgentEnvError(f"internal error: {type(exc).__name__}")))

@@ -40,21 +40,27 @@ def read_envelopes(data: bytes, most: int) -> tuple[list[Envelope], bool]:
     """The envelopes of a message, and whether it was a list."""
     try:
         got = _calls.decode(data)
-    except msgspec.MsgspecError:
-        return _one_by_one(data)
+    except (msgspec.MsgspecError, RecursionError):
+        return _one_by_one(data, most)
     if not isinstance(got, list):
         return [(got.id, got)], False
     if len(got) > most:
-        return [(0, failure(BadRequest(f"{len(got)} calls in one message; at most {most}")))], False
+        return [_too_many(len(got), most)], False
     return [(call.id, call) for call in got], True
 
 
-def _one_by_one(data: bytes) -> tuple[list[Envelope], bool]:
+def _one_by_one(data: bytes, most: int) -> tuple[list[Envelope], bool]:
     try:
-        parts, as_list = _raws.decode(data), True
-    except msgspec.MsgspecError:
-        parts, as_list = [msgspec.Raw(data)], False
-    return [_read(bytes(part)) for part in parts], as_list
+        parts: list[msgspec.Raw] = decode(data, _raws)
+    except AgentEnvError:
+        return [_read(data)], False
+    if len(parts) > most:
+        return [_too_many(len(parts), most)], False
+    return [_read(bytes(part)) for part in parts], True
+
+
+def _too_many(calls: int, most: int) -> Envelope:
+    return 0, failure(BadRequest(f"{calls} calls in one message; at most {most}"))
 
 
 def _read(data: bytes) -> Envelope:
@@ -63,10 +69,9 @@ def _read(data: bytes) -> Envelope:
         return call.id, call
     except AgentEnvError as exc:
         try:
-            id = _id.decode(data).id
-        except msgspec.MsgspecError:
-            id = 0
-        return id, failure(exc)
+            return decode(data, _id).id, failure(exc)
+        except AgentEnvError:
+            return 0, failure(exc)
 
 
 def encode_reply(id: int | str, reply: Reply) -> bytes:

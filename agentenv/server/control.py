@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -10,7 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import msgspec
 
 import agentenv
-from agentenv.errors import AgentEnvError, BadRequest, NotFound, UnknownEnv
+from agentenv.errors import AgentEnvError, BadRequest, EnvFailed, NotFound, UnknownTask, boundary
 from agentenv.protocol import PROTOCOL_VERSION
 from agentenv.registry import EnvSpec
 from agentenv.server.sessions import Sessions, hashed
@@ -22,8 +23,15 @@ MAX_PAGE = 1000
 def control(sessions: Sessions, target: str) -> bytes:
     """JSON of the control-plane GET `target` (path and query); raises what the server answers as a problem."""
     url = urlsplit(target)
-    query = dict(parse_qsl(url.query))
+    query = dict(parse_qsl(url.query, keep_blank_values=True))
     parts = [unquote(p) for p in url.path.strip("/").split("/")]
+    match parts:
+        case ["v1", "envs", _, "tasks"]:
+            refuse_unknown(query, ("split", "offset", "limit"))
+        case ["v1", "sessions"]:
+            refuse_unknown(query, ("offset", "limit"))
+        case _:
+            refuse_unknown(query, ())
     match parts:
         case ["v1"]:
             return msgspec.json.encode(root(sessions))
@@ -53,23 +61,22 @@ def card(sessions: Sessions, spec: EnvSpec) -> dict[str, Any]:
     """A spec as JSON, with the server's options, the splits and the task set's digest."""
     try:
         options = sessions.options_of(spec, {})
-        tasks = spec.task_set(options)
+        with boundary(EnvFailed, f"{spec.id}: the tasks"):
+            tasks = spec.task_set(options)
+            splits = {split: tasks.count(split) for split in tasks.splits()}
+            digest = tasks.digest
     except AgentEnvError as exc:
         return {**spec.card(), "unavailable": exc.message}
-    return {
-        **spec.card(),
-        "server_options": options,
-        "splits": {split: tasks.count(split) for split in tasks.splits()},
-        "tasks_digest": tasks.digest,
-    }
+    return {**spec.card(), "server_options": options, "splits": splits, "tasks_digest": digest}
 
 
 def task_page(sessions: Sessions, spec: EnvSpec, query: Mapping[str, str]) -> dict[str, Any]:
     """TaskRefs of a split, by page."""
-    tasks = spec.task_set(sessions.options_of(spec, {}))
+    with boundary(EnvFailed, f"{spec.id}: the tasks"):
+        tasks = spec.task_set(sessions.options_of(spec, {}))
     split = query.get("split", tasks.splits()[0])
     if split not in tasks.splits():
-        raise UnknownEnv(f"{spec.id} has no split {split!r}; it has {', '.join(tasks.splits())}")
+        raise UnknownTask(f"{spec.id} has no split {split!r}; it has {', '.join(tasks.splits())}")
     offset, limit = page(query)
     count = tasks.count(split)
     found = [asdict(tasks.get(split, i).ref()) for i in range(offset, min(count, offset + limit))]
@@ -85,6 +92,15 @@ def session_page(sessions: Sessions, query: Mapping[str, str]) -> dict[str, Any]
         for s in found
     ]
     return {"sessions": rows, "total": total, "offset": offset}
+
+
+def refuse_unknown(query: Iterable[str], known: tuple[str, ...]) -> None:
+    """BadRequest for a query parameter that there is not."""
+    for name in query:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else f"; it takes {', '.join(known) or 'none'}"
+            raise BadRequest(f"no query parameter {name!r}{hint}")
 
 
 def page(query: Mapping[str, str]) -> tuple[int, int]:

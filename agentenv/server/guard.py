@@ -7,7 +7,9 @@ resolves to loopback; foreign origins, so that a web page cannot call it at all.
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Iterable
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -19,11 +21,15 @@ if TYPE_CHECKING:
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^:\[\]]+)(:[0-9]*)?")
 
 
 def is_loopback(host: str) -> bool:
     """Whether a host to bind is reachable from this machine alone."""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 class Guard:
@@ -31,7 +37,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str], token: str | None) -> None:
         self.app = app
-        self.hosts = frozenset(hosts) | LOOPBACK
+        self.hosts = frozenset(_shown(host) for host in hosts) | LOOPBACK
         self.token = token.encode() if token else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,18 +67,28 @@ class Guard:
         if origin is not None and not self._own(origin.decode("latin-1")):
             raise ForeignOrigin(f"pages of {origin.decode('latin-1')!r} may not call this server")
         if self.token is not None and scope["path"] not in OPEN_PATHS:
-            wanted = b"Bearer " + self.token
-            if not hmac.compare_digest(authorization or b"", wanted):
+            scheme, _, given = (authorization or b"").partition(b" ")
+            if scheme.lower() != b"bearer" or not hmac.compare_digest(given.strip(), self.token):
                 raise Unauthorized("missing or wrong token; send `Authorization: Bearer TOKEN`")
 
     def _own(self, origin: str) -> bool:
-        host = urlsplit(origin).hostname
-        return host is not None and (host in self.hosts or f"[{host}]" in self.hosts)
+        try:
+            host = urlsplit(origin).hostname
+        except ValueError:
+            return False
+        return host is not None and _shown(host) in self.hosts
 
 
 def _name_of(host: bytes | None) -> str:
+    """The name in a Host header without its port; the whole where it is no host and port."""
     text = (host or b"").decode("latin-1").lower()
-    return text if text.endswith("]") else text.rpartition(":")[0] or text if ":" in text else text
+    match = HOST.fullmatch(text)
+    return match["name"] if match else text
+
+
+def _shown(host: str) -> str:
+    """A host to bind as a Host header shows it."""
+    return f"[{host}]".lower() if ":" in host and not host.startswith("[") else host.lower()
 
 
 async def _refuse(error: AgentEnvError, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,5 +102,7 @@ async def _refuse(error: AgentEnvError, scope: Scope, receive: Receive, send: Se
         "status": error.status,
         "headers": [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())],
     }
+    if isinstance(error, Unauthorized):
+        start["headers"].append((b"www-authenticate", b"Bearer"))
     await send(start)
     await send({"type": "http.response.body", "body": body})

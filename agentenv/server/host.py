@@ -16,6 +16,9 @@ from agentenv.errors import AgentEnvError, BadCall, EnvFailed, OracleDiverged
 from agentenv.protocol import Action, Outcome, StepResult, Task
 from agentenv.registry import EnvSpec
 
+ENV_FAULTS = (Exception, SystemExit)
+"""What may come out of an env's method; `sys.exit` in an env must not end the server."""
+
 
 class _Common:
     """What both hosts share: the bookkeeping that needs no env call. `options` are resolved ones."""
@@ -39,12 +42,17 @@ class _Common:
         env.last = result
         return result
 
-    def _failed(self, operation: str, error: Exception) -> AgentEnvError:
+    def _failed(self, operation: str, error: BaseException) -> AgentEnvError:
         if isinstance(error, EnvFailed) or (operation == "reset" and isinstance(error, BadCall)):
             return cast(AgentEnvError, error)
         if operation == "oracle" and isinstance(error, OracleDiverged):
             return error
         return EnvFailed(f"{self.spec.id}.{operation}: {type(error).__name__}: {error}")
+
+    def _expect_action(self, action: object) -> Action:
+        if isinstance(action, Action):
+            return action
+        raise EnvFailed(f"{self.spec.id}.solve yielded {type(action).__name__}, not an Action")
 
     def _oracle_refused(self) -> OracleDiverged | None:
         if not self._diverged:
@@ -72,16 +80,17 @@ class EnvHost(_Common):
             self.env.steps, self.env.last = 0, StepResult(observation="")
             self.env.last = checked(self.env.reset(task), self.spec)
             return self.env.last
-        except Exception as exc:
+        except ENV_FAULTS as exc:
             raise self._failed("reset", exc) from exc
 
     def step(self, action: Action) -> StepResult:
         """Do one action, or answer a malformed one."""
         env = cast(Env, self.env)
         try:
-            result = self._malformed(action) if action.malformed else checked(env.step(action), self.spec)
+            malformed = action.malformed is not None
+            result = self._malformed(action) if malformed else checked(env.step(action), self.spec)
             return self._note_step(env, action, result)
-        except Exception as exc:
+        except ENV_FAULTS as exc:
             raise self._failed("step", exc) from exc
 
     def actions(self, _: None = None) -> list[str] | None:
@@ -89,7 +98,7 @@ class EnvHost(_Common):
         try:
             found = cast(Env, self.env).available_actions()
             return None if found is None else [str(a) for a in found]
-        except Exception as exc:
+        except ENV_FAULTS as exc:
             raise self._failed("available_actions", exc) from exc
 
     def oracle(self, _: None = None) -> Action:
@@ -101,13 +110,13 @@ class EnvHost(_Common):
                 env = cast(Env, self.env)
                 if self._solution is None:
                     self._solution = env.solve(cast(Task, self.task))
-                    self._pending = next(self._solution)
+                    self._pending = self._expect_action(next(self._solution))
                 else:
-                    self._pending = self._solution.send(env.last)
+                    self._pending = self._expect_action(self._solution.send(env.last))
             return self._pending
         except StopIteration as exc:
             raise EnvFailed(f"{self.spec.id}.solve: ended before the episode did") from exc
-        except Exception as exc:
+        except ENV_FAULTS as exc:
             raise self._failed("oracle", exc) from exc
 
     def finish(self, reason: str) -> StepResult | None:
@@ -115,18 +124,18 @@ class EnvHost(_Common):
         try:
             result = cast(Env, self.env).finish(Outcome(reason))
             return None if result is None else checked(result, self.spec)
-        except Exception as exc:
+        except ENV_FAULTS as exc:
             raise self._failed("finish", exc) from exc
 
     def close(self, _: None = None) -> None:
-        """Close the env; never raises, since nobody could act on it."""
-        self._drop_solution()
+        """Close the env; EnvFailed only tells of what went wrong, the env is dropped all the same."""
         env, self.env = self.env, None
-        if env is not None:
-            try:
+        try:
+            self._drop_solution()
+            if env is not None:
                 env.close()
-            except Exception as exc:
-                raise self._failed("close", exc) from exc
+        except ENV_FAULTS as exc:
+            raise self._failed("close", exc) from exc
 
     def _drop_solution(self) -> None:
         solution, self._solution, self._pending = self._solution, None, None
@@ -154,16 +163,17 @@ class AsyncEnvHost(_Common):
             self.env.steps, self.env.last = 0, StepResult(observation="")
             self.env.last = checked(await self.env.reset(task), self.spec)
             return self.env.last
-        except Exception as exc:
+        except ENV_FAULTS as exc:
             raise self._failed("reset", exc) from exc
 
     async def step(self, action: Action) -> StepResult:
         """Do one action."""
         env = cast(AsyncEnv, self.env)
         try:
-            result = self._malformed(action) if action.malformed else checked(await env.step(action), self.spec)
+            malformed = action.malformed is not None
+            result = self._malformed(action) if malformed else checked(await env.step(action), self.spec)
             return self._note_step(env, action, result)
-        except Exception as exc:
+        except ENV_FAULTS as exc:
             raise self._failed("step", exc) from exc
 
     async def actions(self, _: None = None) -> list[str] | None:
@@ -171,7 +181,7 @@ class AsyncEnvHost(_Common):
         try:
             found = await cast(AsyncEnv, self.env).available_actions()
             return None if found is None else [str(a) for a in found]
-        except Exception as exc:
+        except ENV_FAULTS as exc:
             raise self._failed("available_actions", exc) from exc
 
     async def oracle(self, _: None = None) -> Action:
@@ -183,13 +193,13 @@ class AsyncEnvHost(_Common):
                 env = cast(AsyncEnv, self.env)
                 if self._solution is None:
                     self._solution = env.solve(cast(Task, self.task))
-                    self._pending = await anext(self._solution)
+                    self._pending = self._expect_action(await anext(self._solution))
                 else:
-                    self._pending = await self._solution.asend(env.last)
+                    self._pending = self._expect_action(await self._solution.asend(env.last))
             return self._pending
         except StopAsyncIteration as exc:
             raise EnvFailed(f"{self.spec.id}.solve: ended before the episode did") from exc
-        except Exception as exc:
+        except ENV_FAULTS as exc:
             raise self._failed("oracle", exc) from exc
 
     async def finish(self, reason: str) -> StepResult | None:
@@ -197,18 +207,18 @@ class AsyncEnvHost(_Common):
         try:
             result = await cast(AsyncEnv, self.env).finish(Outcome(reason))
             return None if result is None else checked(result, self.spec)
-        except Exception as exc:
+        except ENV_FAULTS as exc:
             raise self._failed("finish", exc) from exc
 
     async def close(self, _: None = None) -> None:
         """Close the env."""
-        await self._drop_solution()
         env, self.env = self.env, None
-        if env is not None:
-            try:
+        try:
+            await self._drop_solution()
+            if env is not None:
                 await env.close()
-            except Exception as exc:
-                raise self._failed("close", exc) from exc
+        except ENV_FAULTS as exc:
+            raise self._failed("close", exc) from exc
 
     async def _drop_solution(self) -> None:
         solution, self._solution, self._pending = self._solution, None, None
@@ -221,14 +231,14 @@ def checked(result: StepResult, spec: EnvSpec) -> StepResult:
     if not isinstance(result, StepResult):
         raise EnvFailed(f"{spec.id} returned {type(result).__name__}, not a StepResult")
     reward, success, terminated = result.reward, result.success, result.terminated
-    if type(reward) is not float or type(terminated) is not bool or result.info or result.score is not None:
+    if type(reward) is not float or type(terminated) is not bool or result.info or not _plain_end(result):
         result = replace(
             result,
             reward=_number(reward, "reward", spec),
             terminated=bool(terminated),
             success=None if success is None else bool(success),
             score=None if result.score is None else _number(result.score, "score", spec),
-            info=plain(result.info, spec),
+            info=_plain_info(result.info, spec),
         )
         reward, success, terminated = result.reward, result.success, result.terminated
     low, high = spec.reward_range
@@ -238,7 +248,20 @@ def checked(result: StepResult, spec: EnvSpec) -> StepResult:
         raise EnvFailed(f"{spec.id} terminated without saying `success`")
     if type(result.observation) is not str:
         raise EnvFailed(f"{spec.id} returned an observation of type {type(result.observation).__name__}, not str")
+    if result.image is not None and type(result.image) is not bytes:
+        raise EnvFailed(f"{spec.id} returned an image of type {type(result.image).__name__}, not bytes")
     return result
+
+
+def _plain_end(result: StepResult) -> bool:
+    """Whether score, success and an empty info are what they are without a conversion."""
+    return result.score is None and type(result.success) in (bool, type(None)) and result.info is not None
+
+
+def _plain_info(info: Any, spec: EnvSpec) -> Any:
+    if not isinstance(info, Mapping):
+        raise EnvFailed(f"{spec.id} returned info of type {type(info).__name__}, not a mapping")
+    return plain(info, spec)
 
 
 def _number(value: Any, name: str, spec: EnvSpec) -> float:
@@ -253,8 +276,10 @@ def _number(value: Any, name: str, spec: EnvSpec) -> float:
 
 def plain(value: Any, spec: EnvSpec) -> Any:
     """`value` as JSON values: numpy scalars and arrays become numbers and lists; NaN and others are EnvFailed."""
-    if value is None or isinstance(value, (str, bool)):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, str):
+        return str(value)  # numpy's strings are a subclass
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):

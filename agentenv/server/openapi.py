@@ -8,8 +8,10 @@ import msgspec
 
 import agentenv
 from agentenv.protocol import PROTOCOL_VERSION
+from agentenv.server.batch import ReplyEnvelope
 from agentenv.server.sessions import Sessions
 from agentenv.wire import (
+    Call,
     CreateBody,
     CreateReply,
     OracleReply,
@@ -23,6 +25,19 @@ from agentenv.wire import (
 
 REF = "#/components/schemas/{name}"
 
+
+class Batch(msgspec.Struct):
+    """Several calls."""
+
+    requests: list[Call]
+
+
+class Replies(msgspec.Struct):
+    """The reply of each call, in their order; `body` is what the call alone would have got, or a Problem."""
+
+    replies: list[ReplyEnvelope]
+
+
 OPERATIONS: tuple[tuple[str, str, str, Any, Any, int], ...] = (
     ("post", "/v1/sessions", "Create a session with its first episode begun", CreateBody, CreateReply, 201),
     ("post", "/v1/sessions/{id}/reset", "Begin another episode", ResetBody, ResetReply, 200),
@@ -30,12 +45,16 @@ OPERATIONS: tuple[tuple[str, str, str, Any, Any, int], ...] = (
     ("get", "/v1/sessions/{id}", "Where the session stands; renews the lease", None, StateReply, 200),
     ("get", "/v1/sessions/{id}/oracle", "The scripted solution's next action", None, OracleReply, 200),
     ("delete", "/v1/sessions/{id}", "End the session; the final result", None, StepReply, 200),
-    ("post", "/v1/batch", "Several calls in one request", None, None, 200),
+    ("post", "/v1/batch", "Several calls in one request", Batch, Replies, 200),
+    ("get", "/v1/ws", "A WebSocket: Calls in, reply envelopes out, one or a list a message", None, None, 101),
     ("get", "/v1", "What the server is", None, None, 200),
     ("get", "/v1/envs", "The cards of the environments", None, None, 200),
     ("get", "/v1/envs/{env}", "One card", None, None, 200),
     ("get", "/v1/envs/{env}/tasks", "TaskRefs of a split", None, None, 200),
     ("get", "/v1/sessions", "The live sessions", None, None, 200),
+    ("get", "/healthz", "Whether the server runs; needs no token", None, None, 200),
+    ("get", "/readyz", "Whether it takes calls; needs no token", None, None, 200),
+    ("get", "/openapi.json", "This document", None, None, 200),
 )
 """Method, path, summary, request body, reply body, status."""
 
@@ -51,6 +70,7 @@ def openapi(sessions: Sessions) -> dict[str, Any]:
     """The document; the same for every server of this version but for its title."""
     kinds = [kind for op in OPERATIONS for kind in op[3:5] if kind is not None]
     _, components = msgspec.json.schema_components([*kinds, Problem], ref_template=REF)
+    del components["Problem"]["properties"]["extra"]  # its members stand beside the others
     paths: dict[str, dict[str, Any]] = {}
     for method, path, summary, body, reply, status in OPERATIONS:
         paths.setdefault(path, {})[method] = _operation(method, path, summary, body, reply, status)

@@ -9,13 +9,14 @@ import asyncio
 import contextlib
 import logging
 import os
+import signal
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from agentenv.errors import BY_CODE, EnvFailed
+from agentenv.errors import BY_CODE, AgentEnvError, EnvFailed
 from agentenv.protocol import Action, StepResult, Task
 from agentenv.registry import Concurrency, EnvSpec
 
@@ -30,6 +31,8 @@ class ProcessRunner:
         self.options = dict(options)
         self.spent = False
         self._process: asyncio.subprocess.Process | None = None
+        self._gone = False
+        """The child was killed and waited for; its pid may be another process's by now."""
 
     @property
     def pid(self) -> int | None:
@@ -46,6 +49,11 @@ class ProcessRunner:
         except (EOFError, ConnectionError) as exc:
             code = await self._kill()
             raise EnvFailed(f"{self.spec.id}.{operation}: the env's process died (exit code {code})") from exc
+        except AgentEnvError:
+            raise
+        except Exception as exc:  # no process to be had, or a message that cannot be packed or read
+            await self._kill()
+            raise EnvFailed(f"{self.spec.id}.{operation}: {type(exc).__name__}: {exc}") from exc
 
     async def _exchange(self, operation: str, argument: Any) -> Any:
         process = self._process or await self._start()
@@ -66,6 +74,7 @@ class ProcessRunner:
             stdout=asyncio.subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             limit=2**24,
+            start_new_session=True,  # a group of its own: no Ctrl-C meant for the server, and killed as a whole
         )
         assert self._process.stdin is not None
         await write_message(self._process.stdin, ChildHello.of(self.spec, self.options))
@@ -76,16 +85,24 @@ class ProcessRunner:
         process = self._process
         if process is None:
             return None
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-        return await process.wait()
+        self.abandon()
+        if process.stdin is not None:
+            process.stdin.close()
+        code = await process.wait()
+        self._gone = True
+        return code
+
+    def abandon(self) -> None:
+        """See Runner. Kills the child and what it started."""
+        if self._process is not None and not self._gone:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     async def close(self) -> None:
         """See Runner."""
-        if self._process is None or self._process.returncode is not None:
+        if self._process is None or self._gone:
             return
-        if not self.spent:
+        if not self.spent and self._process.returncode is None:
             try:
                 await self.run("close", None, 5.0)
             except EnvFailed as exc:
@@ -154,6 +171,8 @@ RESULTS = {"reset": "result", "step": "result", "finish": "result", "oracle": "a
 async def write_message(stream: asyncio.StreamWriter, message: Any) -> None:
     """Four bytes of length, then msgpack."""
     data = msgspec.msgpack.encode(message)
+    if stream.is_closing():  # asyncio would take the bytes and drop them
+        raise EOFError
     stream.write(len(data).to_bytes(4, "big") + data)
     await stream.drain()
 

@@ -7,21 +7,26 @@ A runner carries out a host's operations by name, each under a time limit. An ov
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any, Protocol
+from weakref import WeakSet
 
 from agentenv.errors import EnvFailed
 from agentenv.registry import Concurrency, EnvSpec
 from agentenv.server.host import AsyncEnvHost, EnvHost
 from agentenv.server.process import ProcessRunner
+from agentenv.server.threads import Threads
 
 log = logging.getLogger("agentenv.server")
 
 SLOW_CALL_S = 0.001
 SLOW_CALLS_ALLOWED = 5
+CLOSE_S = 30.0
+"""Seconds that an env may take to close."""
 
 
 class Runner(Protocol):
@@ -35,6 +40,9 @@ class Runner(Protocol):
 
     async def close(self) -> None:
         """Close the env and free what the runner holds."""
+
+    def abandon(self) -> None:
+        """Stop what runs as far as it can be stopped, without asking the env: the server ends."""
 
 
 class InlineGauge:
@@ -76,10 +84,41 @@ class InlineGauge:
             )
 
 
-class ThreadRunner:
-    """In a pool's thread, under a lock where the env wants one call at a time."""
+class KeyLock:
+    """One call at a time for a lock key, also while a call that overran has not come back.
 
-    def __init__(self, host: EnvHost, threads: ThreadPoolExecutor, lock: asyncio.Lock | None) -> None:
+    Waiting for the calls of others has no limit. Waiting for one that overran has: the limit once more, then every
+    call under the key is EnvFailed until it comes back.
+    """
+
+    def __init__(self) -> None:
+        self.turn = asyncio.Lock()
+        self._free = asyncio.Event()
+        self._free.set()
+        self._wait_until = 0.0
+
+    def overrun(self, call: Future[Any], limit_s: float) -> None:
+        """`call` has overrun its limit and still runs."""
+        loop = asyncio.get_running_loop()
+        self._free.clear()
+        self._wait_until = loop.time() + limit_s
+        call.add_done_callback(lambda _: later(loop, self._free.set))
+
+    async def free(self, what: str) -> None:
+        """Wait for a call that overran; EnvFailed when it does not come back in time."""
+        if self._free.is_set():
+            return
+        left = self._wait_until - asyncio.get_running_loop().time()
+        try:
+            await asyncio.wait_for(self._free.wait(), max(0.0, left))
+        except TimeoutError:
+            raise EnvFailed(f"{what} cannot begin: another call under its lock overran and has not come back") from None
+
+
+class ThreadRunner:
+    """In a thread, under a lock where the env wants one call at a time."""
+
+    def __init__(self, host: EnvHost, threads: Threads, lock: KeyLock | None) -> None:
         self.host = host
         self.spent = False
         self._threads = threads
@@ -87,12 +126,14 @@ class ThreadRunner:
         self.stuck: Future[Any] | None = None
         """The call that overran: it holds a thread until it returns by itself."""
         self.stuck_counted = False
+        self._closing: asyncio.Future[None] | None = None
 
     async def run(self, operation: str, argument: Any, limit_s: float) -> Any:
         """See Runner. Waiting for the lock is queue time and not the env's."""
         if self._lock is None:
             return await self._run(operation, argument, limit_s)
-        async with self._lock:
+        async with self._lock.turn:
+            await self._lock.free(f"{self.host.spec.id}.{operation}")
             return await self._run(operation, argument, limit_s)
 
     async def _run(self, operation: str, argument: Any, limit_s: float) -> Any:
@@ -101,20 +142,33 @@ class ThreadRunner:
             return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(call)), limit_s)
         except TimeoutError:
             self.spent, self.stuck = True, call
+            if self._lock is not None:
+                self._lock.overrun(call, limit_s)
             raise EnvFailed(f"{self.host.spec.id}.{operation} took over {limit_s:g} s") from None
 
     async def close(self) -> None:
-        """See Runner. A stuck env is closed by its own thread when it comes back."""
-        if self.stuck is not None:
-            self.stuck.add_done_callback(lambda _: _close_quietly(self.host))
-        elif self.host.env is not None:
-            await _logged(self.run("close", None, 30.0), self.host.spec)
+        """See Runner. A stuck env is closed when it comes back, and is not waited for."""
+        if self.stuck is None:
+            await self._close_host()
+            return
+        loop = asyncio.get_running_loop()
+        self.stuck.add_done_callback(lambda _: later(loop, self._close_late))
+
+    async def _close_host(self) -> None:
+        if self.host.env is not None:
+            await _logged(self.run("close", None, CLOSE_S), self.host.spec)
+
+    def _close_late(self) -> None:
+        self._closing = asyncio.ensure_future(self._close_host())
+
+    def abandon(self) -> None:
+        """See Runner. A thread cannot be stopped; it does not outlive the process."""
 
 
 class InlineRunner(ThreadRunner):
     """On the event loop; a step needs no task and no switch. A demoted env moves to threads."""
 
-    def __init__(self, host: EnvHost, threads: ThreadPoolExecutor, gauge: InlineGauge) -> None:
+    def __init__(self, host: EnvHost, threads: Threads, gauge: InlineGauge) -> None:
         super().__init__(host, threads, None)
         self.gauge = gauge
 
@@ -144,31 +198,52 @@ class AsyncRunner:
     def __init__(self, host: AsyncEnvHost) -> None:
         self.host = host
         self.spent = False
+        self._call: asyncio.Task[Any] | None = None
 
     async def run(self, operation: str, argument: Any, limit_s: float) -> Any:
         """See Runner."""
+        what = f"{self.host.spec.id}.{operation}"
+        call = self._call = asyncio.ensure_future(getattr(self.host, operation)(argument))
         try:
-            return await asyncio.wait_for(getattr(self.host, operation)(argument), limit_s)
-        except TimeoutError:
+            done, _ = await asyncio.wait([call], timeout=limit_s)
+        except asyncio.CancelledError:  # the server ends
+            call.cancel()
+            raise
+        if not done:  # an env that refuses to be cancelled is not waited for
+            call.cancel()
+            call.add_done_callback(lambda call: call.cancelled() or call.exception())
             self.spent = True
-            raise EnvFailed(f"{self.host.spec.id}.{operation} took over {limit_s:g} s") from None
+            raise EnvFailed(f"{what} took over {limit_s:g} s")
+        if call.cancelled():
+            raise EnvFailed(f"{what} was cancelled from inside")
+        return call.result()
 
     async def close(self) -> None:
         """See Runner."""
-        await _logged(asyncio.wait_for(self.host.close(), 30.0), self.host.spec)
+        await _logged(self.run("close", None, CLOSE_S), self.host.spec)
+
+    def abandon(self) -> None:
+        """See Runner."""
+        if self._call is not None:
+            self._call.cancel()
 
 
 class Runners:
     """Makes runners, and holds what they share: threads, locks and gauges."""
 
-    def __init__(self, max_sessions: int) -> None:
-        # A session has at most one call under way, so no env ever waits for another one's thread.
-        self.threads = ThreadPoolExecutor(max_workers=max_sessions, thread_name_prefix="agentenv-env")
-        self._locks: dict[str, asyncio.Lock] = {}
+    def __init__(self) -> None:
+        self.threads = Threads("agentenv-env")
+        self._locks: dict[str, KeyLock] = {}
         self._gauges: dict[str, InlineGauge] = {}
+        self._made: WeakSet[Runner] = WeakSet()
 
     def make(self, spec: EnvSpec, options: Mapping[str, Any]) -> Runner:
         """A runner for one session, by the spec's declared model."""
+        runner = self._make(spec, options)
+        self._made.add(runner)
+        return runner
+
+    def _make(self, spec: EnvSpec, options: Mapping[str, Any]) -> Runner:
         if spec.concurrency is Concurrency.PROCESS:
             return ProcessRunner(spec, options)
         if spec.concurrency is Concurrency.ASYNC:
@@ -177,24 +252,28 @@ class Runners:
         if spec.concurrency is Concurrency.INLINE:
             return InlineRunner(host, self.threads, self._gauges.setdefault(spec.id, InlineGauge(spec)))
         if spec.concurrency is Concurrency.LOCKED:
-            lock = self._locks.setdefault(spec.lock_key or spec.id, asyncio.Lock())
+            lock = self._locks.setdefault(spec.lock_key or spec.id, KeyLock())
             return ThreadRunner(host, self.threads, lock)
         return ThreadRunner(host, self.threads, None)
 
+    def abandon(self) -> None:
+        """Stop every call as far as it can be stopped."""
+        for runner in list(self._made):
+            runner.abandon()
+
     def close(self) -> None:
         """Let the threads go; one that is stuck in an env is not waited for."""
-        self.threads.shutdown(wait=False, cancel_futures=True)
+        self.threads.close()
 
 
-def _close_quietly(host: EnvHost) -> None:
-    try:
-        host.close()
-    except EnvFailed as exc:
-        log.warning("%s", exc)
+def later(loop: asyncio.AbstractEventLoop, function: Callable[[], Any]) -> None:
+    """Call `function` on a loop from any thread; nothing where the loop has ended."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(function)
 
 
 async def _logged(closing: Awaitable[Any], spec: EnvSpec) -> None:
     try:
         await closing
-    except (EnvFailed, TimeoutError) as exc:
+    except EnvFailed as exc:
         log.warning("closing %s: %s", spec.id, exc)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import signal
 import socket
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +16,10 @@ from agentenv.registry import Concurrency, EnvSpec
 from agentenv.server.guard import is_loopback
 from agentenv.server.limits import ServerLimits
 from agentenv.server.sessions import Sessions
+
+GRACE_S = 3
+"""Seconds that calls under way may take to end; their sessions then get as long once more."""
+EVERY_ADDRESS = ("0.0.0.0", "::", "")
 
 
 class PortBusy(AgentEnvError):
@@ -64,7 +72,7 @@ def serve(specs: Sequence[EnvSpec], config: ServeConfig, *, on_ready: Callable[[
         env_options=config.env_options,
         oracle=config.oracle,
     )
-    hosts = {config.host, *config.allow_hosts}
+    hosts = {*own_hosts(config.host), *config.allow_hosts}
     server = uvicorn.Server(
         uvicorn.Config(
             make_app(sessions, hosts=hosts, token=config.token),
@@ -72,19 +80,50 @@ def serve(specs: Sequence[EnvSpec], config: ServeConfig, *, on_ready: Callable[[
             access_log=False,
             ws_max_size=sessions.limits.max_body_bytes,
             ws_per_message_deflate=False,
-            timeout_graceful_shutdown=5,
+            timeout_graceful_shutdown=GRACE_S,
         )
     )
     if on_ready is not None:
         _announce(server, lambda: on_ready(f"http://{_shown(config.host)}:{port}"))
     try:
-        server.run(sockets=[listener])
+        with _signals_end(server):
+            server.run(sockets=[listener])
     finally:
         listener.close()
 
 
+@contextlib.contextmanager
+def _signals_end(server: Any) -> Iterator[None]:
+    """SIGINT and SIGTERM end a server in order. uvicorn raises them once more after its end: to these handlers."""
+
+    def end(*_: object) -> None:
+        server.should_exit = True
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def own_hosts(host: str) -> set[str]:
+    """The names that clients may use for a server on `host`: on every address, all of this machine's."""
+    if host not in EVERY_ADDRESS:
+        return {host}
+    import psutil
+
+    found = {socket.gethostname()}
+    for addresses in psutil.net_if_addrs().values():
+        found |= {a.address.partition("%")[0] for a in addresses if a.family in (socket.AF_INET, socket.AF_INET6)}
+    return found
+
+
 def bind(host: str, port: int) -> socket.socket:
-    """A listening socket; PortBusy names the process that holds the port and a free one."""
+    """A listening socket; PortBusy names the process that holds the port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol is named: asyncio sets TCP_NODELAY only then, and without it each reply waits 40 ms for an ACK.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -93,7 +132,7 @@ def bind(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
     except OSError as exc:
         listener.close()
-        if exc.errno in (13, 98, 48):
+        if exc.errno == errno.EADDRINUSE:
             holder = holder_of(port)
             who = f" by {holder}" if holder else ""
             raise PortBusy(
@@ -132,6 +171,6 @@ def _announce(server: Any, ready: Callable[[], None]) -> None:
 
 
 def _shown(host: str) -> str:
-    if host in ("0.0.0.0", "::"):
+    if host in EVERY_ADDRESS:
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from agentenv.errors import AgentEnvError, BadRequest, EnvFailed, EpisodeOver, RequestMismatch, StepConflict
-from agentenv.protocol import CUT_BY_ROLLOUT, Action, Outcome, StepResult, Task
+from agentenv.protocol import CUT_BY_ROLLOUT, Action, Outcome, StepResult, Task, digest_of
 from agentenv.registry import EnvSpec, TaskAt, TaskSet, find_task
 from agentenv.server.limits import ServerLimits
 from agentenv.server.runners import InlineRunner, Runner, Runners
@@ -31,6 +31,7 @@ from agentenv.wire import (
     StepReply,
     TaskAtBody,
     TaskRefBody,
+    clean_info,
     clean_text,
 )
 
@@ -77,6 +78,7 @@ class Session:
         self.step = 0
         self.outcome: Outcome | None = None
         self.observation = ""
+        self.info: dict[str, Any] = {}
         self.image: bytes | None = None
         self.max_steps = 0
         self.task: Task
@@ -143,6 +145,7 @@ class Session:
             reply = Reply(OK, self._reset_body())
         except AgentEnvError as exc:
             self.step = 0
+            self.observation, self.info, self.image = "", {}, None  # those of the episode before would mislead
             reply = self._broken(exc)
         self._last = Last("reset", position, body.task, reply)
         return reply
@@ -153,7 +156,7 @@ class Session:
         action = (
             Action(text=wanted) if isinstance(wanted, str) else Action(text=wanted.text, malformed=wanted.malformed)
         )
-        if (kept := self.kept_reply("step", body.episode, body.step, action)) is not None:
+        if (kept := self.kept_reply("step", body.episode, body.step, self._told(action))) is not None:
             return kept
         if self.outcome is not None:
             raise EpisodeOver(
@@ -167,13 +170,20 @@ class Session:
 
     def playable(self, action: Action) -> Action:
         """The action as the env sees it: lone surrogates replaced, an oversized one malformed."""
-        text = action.text
-        if len(text) > self._limits.max_action_bytes or (
-            not text.isascii() and len(clean_text(text).encode()) > self._limits.max_action_bytes
-        ):
-            reason = f"the action is longer than {self._limits.max_action_bytes} bytes"
-            return Action(text=clean_text(text[:1000]), malformed=action.malformed or reason)
-        return action if text.isascii() else replace(action, text=clean_text(text))
+        text, limit = action.text, self._limits.max_action_bytes
+        if action.malformed is None and text.isascii() and len(text) <= limit:
+            return action
+        malformed = None if action.malformed is None else clean_text(action.malformed)
+        if len(text) > limit or len(clean_text(text).encode()) > limit:
+            reason = f"the action is longer than {limit} bytes"
+            return Action(text=clean_text(text[:1000]), malformed=malformed or reason)
+        return Action(text=clean_text(text), malformed=malformed)
+
+    def _told(self, action: Action) -> Action | str:
+        """What is kept to know an action again: itself, of a huge one the digest."""
+        if len(action.text) + len(action.malformed or "") <= self._limits.max_action_bytes:
+            return action
+        return digest_of([action.text, action.malformed])
 
     def step_now(self, body: StepBody) -> Reply | None:
         """A step of an inline env from beginning to end; None when it needs the event loop."""
@@ -220,15 +230,27 @@ class Session:
         )
         if actions:
             over = self.outcome is not None
-            reply.available_actions = [] if over else await self.runner.run("actions", None, self.spec.step_s)
+            reply.available_actions = [] if over else clean_info(await self._asked("actions"))
         return reply
 
     async def oracle(self) -> Action:
         """The scripted solution's next action."""
         if self.outcome is not None:
             raise EpisodeOver(f"episode {self.episode} has ended: {self.outcome}", outcome=self.outcome.value)
-        action: Action = await self.runner.run("oracle", None, self.spec.step_s)
+        action: Action = await self._asked("oracle")
         return action
+
+    async def _asked(self, operation: str) -> Any:
+        """Ask the env something between two steps: its time is not the agent's."""
+        asked_at = self._clock()
+        try:
+            return await self.runner.run(operation, None, self.spec.step_s)
+        except EnvFailed as exc:
+            if self.runner.spent:  # the env hangs or its process is gone, and the episode with it
+                self._broken(exc)
+            raise
+        finally:
+            self._replied_at += self._clock() - asked_at
 
     async def end(self, outcome: str | None) -> StepReply:
         """Close the session; a running episode ends with `outcome` (cancelled when none is given)."""
@@ -239,8 +261,10 @@ class Session:
                 try:
                     finished = await self.runner.run("finish", cut.value, self.spec.step_s)
                     if finished is not None:
-                        last = StepResult(observation=self.observation, reward=self._last_reward())
-                        self._final = self._step_body(self._finished(last, finished), cut)
+                        last = StepResult(observation="", reward=self._last_reward(), info=self.info)
+                        result = self._finished(last, finished)
+                        self._show(result)
+                        self._final = self._step_body(result, cut)
                 except AgentEnvError:
                     self.outcome = Outcome.ENV_ERROR
         await self.runner.close()
@@ -258,7 +282,7 @@ class Session:
             outcome=None if self.outcome is None else self.outcome.value,
             success=(bool(last.success) if last else False) if valid else None,
             score=last.score if last else None,
-            info={},
+            info=last.info if last else {},
             episode=self.episode,
             step=self.step,
         )
@@ -331,7 +355,7 @@ class Session:
                 reply = Reply(OK, body)
             except EnvFailed as exc:
                 reply = self._broken(exc)
-        self._last = Last("step", position, action, reply)
+        self._last = Last("step", position, self._told(action), reply)
         self._replied_at = self._clock()
         return reply
 
@@ -378,8 +402,6 @@ class Session:
     def _last_reward(self) -> float:
         return self._final.reward if self._final is not None else 0.0
 
-    info: dict[str, Any]
-
 
 def task_wanted(body: str | TaskAtBody) -> str | TaskAt:
     """The wire's way to name a task as the registry's."""
@@ -390,12 +412,3 @@ def ref_body(task: Task) -> TaskRefBody:
     """The task's reference as it travels."""
     ref = task.ref()
     return TaskRefBody(ref.id, ref.env, ref.split, ref.index, ref.category, ref.difficulty, ref.template, ref.digest)
-
-
-def clean_info(value: Any) -> Any:
-    """Info with lone surrogates replaced in every string."""
-    if isinstance(value, str):
-        return clean_text(value)
-    if isinstance(value, Mapping):
-        return {clean_text(k): clean_info(v) for k, v in value.items()}
-    return [clean_info(v) for v in value] if isinstance(value, list) else value

@@ -8,14 +8,17 @@ goes away never cancels it.
 from __future__ import annotations
 
 import asyncio
+import difflib
 import hashlib
 import logging
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from agentenv.errors import (
     AgentEnvError,
@@ -27,10 +30,12 @@ from agentenv.errors import (
     SessionGone,
     UnknownEnv,
     UnknownSession,
+    boundary,
 )
-from agentenv.registry import EnvSpec, find_task
+from agentenv.protocol import Task
+from agentenv.registry import EnvSpec, TaskAt, TaskSet, find_task
 from agentenv.server.limits import ServerLimits
-from agentenv.server.runners import Runners, ThreadRunner
+from agentenv.server.runners import Runners, ThreadRunner, later
 from agentenv.server.session import OK, Session, ref_body, task_wanted
 from agentenv.wire import (
     Call,
@@ -45,13 +50,17 @@ from agentenv.wire import (
     Reply,
     ResetCall,
     StepCall,
+    clean_text,
 )
 
 log = logging.getLogger("agentenv.server")
+T = TypeVar("T")
 
 CREATED = 201
 MAX_ENDED = 100_000
 """Ended sessions and keys that are remembered at most, however short ago they ended."""
+MAX_ENDED_BYTES = 256 * 1024 * 1024
+"""Of what is remembered of ended sessions, as JSON; beyond it the oldest are forgotten early."""
 
 
 @dataclass(slots=True)
@@ -61,6 +70,10 @@ class Ended:
     reason: str
     at: float
     final: Reply | None
+    key: str | None
+    """Of its create; the create's reply is kept as long."""
+    size: int
+    """Bytes of both replies as JSON."""
 
 
 @dataclass(slots=True)
@@ -69,8 +82,6 @@ class Key:
 
     body: CreateBody
     reply: asyncio.Future[Reply]
-    session: str | None = None
-    ended_at: float | None = None
 
 
 class Sessions:
@@ -92,11 +103,13 @@ class Sessions:
         self.oracle = oracle
         self._find_spec = find_spec
         self._clock = clock
-        self._runners = Runners(self.limits.max_sessions)
+        self._runners = Runners()
         self._sessions: dict[str, Session] = {}
         self._ended: OrderedDict[str, Ended] = OrderedDict()
-        self._keys: OrderedDict[str, Key] = OrderedDict()
+        self._ended_bytes = 0
+        self._keys: dict[str, Key] = {}
         self._forgotten_keys: OrderedDict[str, None] = OrderedDict()
+        self._closed = False
         self._creating = 0
         self._stuck = 0
         """Env calls that overran and still hold a thread: they hold their session's slot, too."""
@@ -120,12 +133,13 @@ class Sessions:
         if session is None or session.running or self._expired(session):
             return None
         try:
-            reply = session.step_now(call.body)
+            return session.step_now(call.body)
         except AgentEnvError as exc:
             return failure(exc)
+        except Exception as exc:
+            return internal_error(call, exc)
         finally:
             session.idle_since = self._clock()
-        return reply
 
     async def handle(self, call: Call) -> Reply:
         """The reply of any call. Cancelling the caller leaves the operation running."""
@@ -134,10 +148,12 @@ class Sessions:
 
     def start(self, call: Call) -> asyncio.Task[Reply]:
         """Begin an operation that goes on without its caller."""
-        task = asyncio.get_running_loop().create_task(self._reply(call))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+        session = None if isinstance(call, CreateCall) else self._sessions.get(call.session)
+        if session is not None and not self._expired(session):
+            session.running += 1  # from now on, not from the task's first turn: no later call overtakes this one
+        else:
+            session = None
+        return self._task(self._reply(call, session))
 
     def listing(self, offset: int, limit: int) -> tuple[list[Session], int]:
         """A page of the live sessions in order of creation, and how many there are."""
@@ -150,17 +166,24 @@ class Sessions:
         for session in expired:
             log.info("session %s of %s expired", hashed(session.id), session.spec.id)
             self._end(session, "expired", None)
-            self._keep(session.runner.close())
+            self._task(self._put_away(session))
         self._forget()
         return len(expired)
 
-    async def close(self) -> None:
-        """Wait for what runs, close every session, let the threads go."""
+    async def close(self, *, grace_s: float = 3.0) -> None:
+        """Close every session after the calls under way; an env that hangs for `grace_s` is left behind."""
+        self._closed = True
         for session in list(self._sessions.values()):
             self._end(session, "closed", None)
-            self._keep(session.runner.close())
-        while self._tasks:
-            await asyncio.wait(self._tasks)
+            self._task(self._put_away(session))
+        await self._settle(grace_s)
+        if self._tasks:
+            log.warning("%d calls were still under way %g s after the end; they are dropped", len(self._tasks), grace_s)
+            self._runners.abandon()
+            await self._settle(0.5)
+            for task in self._tasks:
+                task.cancel()
+            await self._settle(0.5)
         self._runners.close()
 
     def spec_of(self, env: str) -> EnvSpec:
@@ -171,7 +194,9 @@ class Sessions:
             spec = self._find_spec(env)
             self.specs[env] = spec
             return spec
-        raise UnknownEnv(f"this server has no environment {env!r}; it serves {', '.join(sorted(self.specs))}")
+        close = difflib.get_close_matches(env[:64], self.specs, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ";"
+        raise UnknownEnv(f"this server has no environment {env!r}{hint} it serves {', '.join(sorted(self.specs))}")
 
     def options_of(self, spec: EnvSpec, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """Options of a session: the server's own, then the client's where their scope allows it."""
@@ -183,19 +208,24 @@ class Sessions:
 
     # Operations.
 
-    async def _reply(self, call: Call) -> Reply:
+    async def _reply(self, call: Call, session: Session | None) -> Reply:
+        """Carry out a call. `session`, where there is one, counts it as running: its lease is suspended."""
         try:
             return await self._handlers[type(call)](call)
         except AgentEnvError as exc:
             return failure(exc)
         except Exception as exc:
-            log.exception("internal error in %s", type(call).__name__)
-            return failure(AgentEnvError(f"internal error: {type(exc).__name__}"))
+            return internal_error(call, exc)
+        finally:
+            if session is not None:
+                session.running -= 1
+                session.idle_since = self._clock()
 
     async def _create(self, call: CreateCall) -> Reply:
         key = call.body.key
         if key is None:
             return await self._make(call.body)
+        self._forget()
         if key in self._forgotten_keys:
             raise SessionGone("the session of this key ended too long ago", reason="expired")
         kept = self._keys.get(key)
@@ -208,14 +238,13 @@ class Sessions:
             reply = await self._make(call.body)
         except EnvFailed as exc:  # the same answer to the same request; others changed nothing and may be tried again
             reply = failure(exc)
-            entry.ended_at = self._clock()
-        except Exception as exc:
+            self._remember(secrets.token_hex(16), "failed", None, key)  # under the id of a session that never was
+        except BaseException as exc:
             del self._keys[key]
             entry.reply.set_result(failure(exc if isinstance(exc, AgentEnvError) else NoCapacity("the create failed")))
             raise
         if isinstance(reply.body, CreateReply):
-            entry.session = reply.body.session
-            self._sessions[entry.session].key = key
+            self._sessions[reply.body.session].key = key
         entry.reply.set_result(reply)
         return reply
 
@@ -225,8 +254,10 @@ class Sessions:
             raise BadRequest(f"max_steps is {body.max_steps}; it must be at least 1")
         options = self.options_of(spec, body.options)
         # The first use of some options may generate thousands of tasks: not on the event loop.
-        tasks = await asyncio.get_running_loop().run_in_executor(self._runners.threads, spec.task_set, options)
-        task = find_task(spec, tasks, task_wanted(body.task))
+        wanted = task_wanted(body.task)
+        tasks, task = await asyncio.wrap_future(self._runners.threads.submit(find_in_set, spec, options, wanted))
+        if self._closed:
+            raise NoCapacity("the server is ending")
         self.reap()
         taken = len(self._sessions) + self._creating + self._stuck
         if taken >= self.limits.max_sessions:
@@ -245,9 +276,11 @@ class Sessions:
         self._creating += 1
         try:
             await session.start(task)
+            if self._closed:
+                raise NoCapacity("the server is ending")
         except BaseException:
-            self._keep(session.runner.close())
             self._count_stuck(session)
+            self._task(self._put_away(session))
             raise
         finally:
             self._creating -= 1
@@ -284,7 +317,8 @@ class Sessions:
 
         async def ask(session: Session) -> Reply:
             action = await session.oracle()
-            return Reply(OK, OracleReply(action=action.text, episode=session.episode, step=session.step))
+            text = clean_text(action.text)
+            return Reply(OK, OracleReply(action=text, episode=session.episode, step=session.step))
 
         return await self._in_turn(call.session, ask)
 
@@ -306,17 +340,14 @@ class Sessions:
             raise
 
     async def _in_turn(self, id: str, operation: Callable[[Session], Awaitable[Reply]]) -> Reply:
-        """Run an operation after those of the same session that came before it; the lease is suspended."""
+        """Run an operation after those of the same session that came before it."""
         session = self._live(id)
-        session.running += 1
-        try:
-            async with session.lock:
-                self._live(id)  # an operation before this one may have closed it
+        async with session.lock:
+            self._live(id)  # an operation before this one may have closed it
+            try:
                 return await operation(session)
-        finally:
-            session.running -= 1
-            session.idle_since = self._clock()
-            self._count_stuck(session)
+            finally:
+                self._count_stuck(session)
 
     # Upkeep.
 
@@ -336,21 +367,29 @@ class Sessions:
 
     def _end(self, session: Session, reason: str, final: Reply | None) -> None:
         self._sessions.pop(session.id, None)
-        now = self._clock()
-        self._ended[session.id] = Ended(reason, now, final)
-        if session.key is not None and session.key in self._keys:
-            self._keys[session.key].ended_at = now
-        while len(self._ended) > MAX_ENDED:
-            self._ended.popitem(last=False)
+        self._remember(session.id, reason, final, session.key)
+
+    def _remember(self, session: str, reason: str, final: Reply | None, key: str | None) -> None:
+        created = self._keys[key].reply if key in self._keys else None
+        kept = [final, created.result() if created is not None and created.done() else None]
+        size = sum(len(msgspec.json.encode(reply.body)) for reply in kept if reply is not None)
+        self._ended[session] = Ended(reason, self._clock(), final, key, size)
+        self._ended_bytes += size
+        while len(self._ended) > MAX_ENDED or self._ended_bytes > MAX_ENDED_BYTES:
+            self._forget_oldest()
 
     def _forget(self) -> None:
-        """Drop what ended longer than `keep_s` ago. Of a key the fact stays: it never makes a second session."""
+        """Drop what ended longer than `keep_s` ago."""
         horizon = self._clock() - self.limits.keep_s
         while self._ended and next(iter(self._ended.values())).at < horizon:
-            self._ended.popitem(last=False)
-        for name in [n for n, k in self._keys.items() if k.ended_at is not None and k.ended_at < horizon]:
-            del self._keys[name]
-            self._forgotten_keys[name] = None
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        """Of a key the fact stays: it never makes a second session."""
+        _, ended = self._ended.popitem(last=False)
+        self._ended_bytes -= ended.size
+        if ended.key is not None and self._keys.pop(ended.key, None) is not None:
+            self._forgotten_keys[ended.key] = None
         while len(self._forgotten_keys) > MAX_ENDED:
             self._forgotten_keys.popitem(last=False)
 
@@ -360,25 +399,51 @@ class Sessions:
             runner.stuck_counted = True
             self._stuck += 1
             loop = asyncio.get_running_loop()
-            runner.stuck.add_done_callback(lambda _: loop.call_soon_threadsafe(self._unstick))
+            runner.stuck.add_done_callback(lambda _: later(loop, self._unstick))
 
     def _unstick(self) -> None:
         self._stuck -= 1
 
-    def _keep(self, work: Awaitable[Any]) -> None:
-        """Finish some work in the background."""
+    async def _put_away(self, session: Session) -> None:
+        """Close the env of a session that has ended, after the call that it may still be in."""
+        async with session.lock:
+            try:
+                await session.runner.close()
+            except Exception:
+                log.exception("closing session %s of %s", hashed(session.id), session.spec.id)
+            self._count_stuck(session)
 
-        async def run() -> None:
-            await work
-
-        task = asyncio.get_running_loop().create_task(run())
+    def _task(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Do some work that nobody needs to wait for."""
+        task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _settle(self, seconds: float) -> None:
+        """Wait until no operation is under way, or until the time is over."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        while self._tasks and loop.time() < until:
+            await asyncio.wait(self._tasks, timeout=until - loop.time())
+
+
+def find_in_set(spec: EnvSpec, options: Mapping[str, Any], wanted: str | TaskAt) -> tuple[TaskSet, Task]:
+    """The task set of some options, and one of its tasks."""
+    with boundary(EnvFailed, f"{spec.id}: the tasks"):
+        tasks = spec.task_set(options)
+        return tasks, find_task(spec, tasks, wanted)
 
 
 def failure(error: AgentEnvError) -> Reply:
     """The reply that carries an error."""
     return Reply(error.status, Problem.of(error), 1.0 if error.status in (429, 503) else None)
+
+
+def internal_error(call: Call, error: Exception) -> Reply:
+    """The reply to a call that this server itself failed at."""
+    log.error("internal error in %s", type(call).__name__, exc_info=error)
+    return failure(AgentEnvError(f"internal error: {type(error).__name__}"))
 
 
 def hashed(id: str) -> str:

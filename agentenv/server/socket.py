@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from starlette.websockets import WebSocketDisconnect
+
 from agentenv.server.batch import encode_reply, read_envelopes
 from agentenv.server.sessions import Sessions
 from agentenv.wire import Call, Reply
@@ -63,10 +65,8 @@ class Socket:
         self._sessions.start(call).add_done_callback(lambda task: self._finished(id, task))
 
     def _finished(self, id: int | str, task: asyncio.Task[Reply]) -> None:
-        self._inflight -= 1
-        if self._inflight < self._sessions.limits.max_inflight:
-            self._room.set()
         if task.cancelled():
+            self._answered(1)
             return
         self._done.append((id, task.result()))
         if self._flushing is None or self._flushing.done():
@@ -76,6 +76,13 @@ class Socket:
         while self._done:
             done, self._done = self._done, []
             await self._send(done, as_list=len(done) > 1)
+            self._answered(len(done))
+
+    def _answered(self, calls: int) -> None:
+        """Calls count until their replies are sent: who does not read them is not read either."""
+        self._inflight -= calls
+        if self._inflight < self._sessions.limits.max_inflight:
+            self._room.set()
 
     async def _send(self, replies: list[Answered], *, as_list: bool) -> None:
         parts = [encode_reply(id, reply) for id, reply in replies]
@@ -87,5 +94,5 @@ class Socket:
                         await self._websocket.send_bytes(message)
                     else:
                         await self._websocket.send_text(message.decode())
-                except (RuntimeError, OSError):
+                except (RuntimeError, OSError, WebSocketDisconnect):
                     return  # the other side is gone; the sessions keep the replies
