@@ -15,6 +15,12 @@ from agentenv.protocol import Action
 from agentenv.registry import TaskAt
 
 
+class Held:
+    """What a client holds of its server; apart from the client, so that it outlives one that is forgotten."""
+
+    session: RemoteSession | None = None
+
+
 class EnvClient(gymnasium.Env[Observation, str]):
     """One environment; text in, text out.
 
@@ -55,11 +61,11 @@ class EnvClient(gymnasium.Env[Observation, str]):
 
     def _open(self) -> None:
         self._portal = portal()
-        self._connection: Connection | None
         self._card: Card
-        self._session: RemoteSession | None = None
+        self._held = Held()
         self._episode = -1
         self._connection, self._card = self._portal.run(self.source.connect(self._portal))
+        self._finalizer = self._portal.when_forgotten(self, _close, self._connection, self._held)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -73,7 +79,7 @@ class EnvClient(gymnasium.Env[Observation, str]):
         return self._seen(session), self._info(session, None, None)
 
     async def _begin(self, connection: Connection, task: str | TaskAt) -> RemoteSession:
-        session = self._session
+        session = self._held.session
         if session is not None and session.lost is None:
             try:
                 await session.reset(task)
@@ -81,10 +87,10 @@ class EnvClient(gymnasium.Env[Observation, str]):
             except (SessionError, InfraError):  # gone, out of reach, or an interrupt left it at another position
                 await session.close()
         source = self.source
-        self._session = await connection.create(
+        session = self._held.session = await connection.create(
             source.env, task, options=source.options, max_steps=source.max_steps, images=source.images
         )
-        return self._session
+        return session
 
     def step(self, action: str | Action) -> tuple[Observation, SupportsFloat, bool, bool, dict[str, Any]]:
         """Do one action; a gymnasium 5-tuple."""
@@ -103,21 +109,19 @@ class EnvClient(gymnasium.Env[Observation, str]):
 
     def close(self) -> None:
         """End the session; idempotent."""
-        connection, self._connection = getattr(self, "_connection", None), None
-        session, self._session = getattr(self, "_session", None), None
-        if connection is not None:
-            self._portal.finish(_close(connection, session))
+        if self._finalizer.detach():
+            self._portal.finish(_close(self._connection, self._held))
 
     def _connected(self) -> Connection:
-        if self._connection is None:
+        if not self._finalizer.alive:
             raise ClientClosed(f"the client of {self.source.env} is closed; make a new one")
         return self._connection
 
     def _begun(self) -> RemoteSession:
         self._connected()
-        if self._session is None:
+        if self._held.session is None:
             raise StepBeforeReset(f"{self.source.env}: call reset() before the first step()")
-        return self._session
+        return self._held.session
 
     def _seen(self, session: RemoteSession) -> Observation:
         return self.source.observation(session.observation, session.image)
@@ -145,9 +149,9 @@ class EnvClient(gymnasium.Env[Observation, str]):
         return f"EnvClient({self.source.env!r}, {self.source.base_url or 'this process'})"
 
 
-async def _close(connection: Connection, session: RemoteSession | None) -> None:
+async def _close(connection: Connection, held: Held) -> None:
     try:
-        if session is not None:
-            await session.close()
+        if held.session is not None:
+            await held.session.close()
     finally:
         await connection.close()

@@ -11,7 +11,8 @@ import atexit
 import contextlib
 import os
 import threading
-from collections.abc import Coroutine
+import weakref
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from agentenv.client.local import LocalTransport
@@ -61,6 +62,19 @@ class Portal:
         """Run what closes a client; nothing where its loop is gone, as after a fork."""
         with contextlib.suppress(ClientClosed):
             self.run(work)
+
+    def when_forgotten(
+        self, client: object, close: Callable[..., Coroutine[Any, Any, None]], *held: Any
+    ) -> weakref.finalize[..., object]:
+        """Have `close(*held)` run when `client` is collected unclosed, by whatever thread; nobody waits for it."""
+
+        def forgotten() -> None:
+            if self.pid == os.getpid() and not self._loop.is_closed():
+                asyncio.run_coroutine_threadsafe(close(*held), self._loop)
+
+        finalizer = weakref.finalize(client, forgotten)
+        finalizer.atexit = False  # the end of the process closes everything
+        return finalizer
 
     def close(self) -> None:
         """Close the table and stop the thread."""

@@ -82,9 +82,9 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._slots = [Slot(self.source.observation("", None)) for _ in range(self.num_envs)]
         self._portal = portal()
-        self._connection: Connection | None
         self._card: Card
         self._connection, self._card = self._portal.run(self.source.connect(self._portal))
+        self._finalizer = self._portal.when_forgotten(self, _close, self._connection, self._slots)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -147,9 +147,8 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
 
     def close_extras(self, **kwargs: Any) -> None:
         """End every session; `close()` calls it once."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            self._portal.finish(_close(connection, self._slots))
+        if self._finalizer.detach():
+            self._portal.finish(_close(self._connection, self._slots))
 
     async def _exchange(self, work: dict[int, str | Action | None], tasks: dict[int, Any]) -> dict[int, StepReply]:
         """Send a step for each action and a reset for each None, all in one exchange; the replies of the steps."""
@@ -278,7 +277,7 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
         return info
 
     def _connected(self) -> Connection:
-        if self._connection is None:
+        if not self._finalizer.alive:
             raise ClientClosed(f"the client of {self.source.env} is closed; make a new one")
         return self._connection
 

@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Generator
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from agentenv.env import AsyncEnv, Env
@@ -163,6 +164,87 @@ class Exclusive(Env):
         return StepResult(observation="still alone")
 
 
+class Numbers(Env):
+    """Shows 100 * episode + step and pays the step's number. It ends after two steps when its first task was even.
+
+    Its other episodes run until the session's limit of three steps.
+    """
+
+    episode = -1
+
+    def reset(self, task: Task) -> StepResult:
+        if self.episode < 0:
+            self.ends = task.index % 2 == 0
+        self.episode, self.count = self.episode + 1, 0
+        return StepResult(observation=str(100 * self.episode))
+
+    def step(self, action: Action) -> StepResult:
+        self.count += 1
+        done = self.ends and self.count == 2
+        text = str(100 * self.episode + self.count)
+        return StepResult(observation=text, reward=float(self.count), terminated=done, success=True if done else None)
+
+
+TEXTS = ("two\nlines\t\r\n", "Čeština, naïve, 漢字, 🙂", "", "x" * 200_000)
+"""Observations that are in no list of allowed characters."""
+
+
+class Texts(Env):
+    """Shows the odd text that its task names, and then what it is told."""
+
+    def reset(self, task: Task) -> StepResult:
+        return StepResult(observation=TEXTS[task.index % len(TEXTS)])
+
+    def step(self, action: Action) -> StepResult:
+        return StepResult(observation=action.text)
+
+
+PNG = b"\x89PNG\r\n\x1a\n a picture"
+
+
+class Fragile(Env):
+    """Breaks where it is told to: tasks 13 and up in `reset`, the rest by their action."""
+
+    def reset(self, task: Task) -> StepResult:
+        if task.index >= 13:
+            raise RuntimeError("no world")
+        self.told = ""
+        return StepResult(observation=f"task {task.index}", image=PNG, info={"n": task.index})
+
+    def step(self, action: Action) -> StepResult:
+        self.told = action.text
+        match action.text.split():
+            case ["break"]:
+                raise RuntimeError("it broke")
+            case ["win"]:
+                return StepResult(observation="won", reward=1.0, terminated=True, success=True, score=3.0)
+            case ["note", note]:
+                return StepResult(observation="noted", info={"note": msgspec.json.decode(note)})
+        return StepResult(observation=f"did {action.text}", image=PNG)
+
+    def available_actions(self) -> list[str] | None:
+        if self.told == "blind":
+            raise RuntimeError("it sees nothing")
+        return ["win", "blind"]
+
+    def finish(self, reason: Outcome) -> StepResult | None:
+        if self.told == "unscorable":
+            raise RuntimeError("no score")
+        return None
+
+
+class Once(Counter):
+    """Serves one episode and no second one."""
+
+    used = False
+
+    def reset(self, task: Task) -> StepResult:
+        if self.used:
+            raise RuntimeError("used twice")
+        self.used = True
+        return super().reset(task)
+
+
 def spec(id: str, entry: str, concurrency: Concurrency, **changes: Any) -> EnvSpec:
     """A toy's spec."""
     return EnvSpec(
@@ -197,6 +279,10 @@ SPECS = {
         spec("toy_async", "toy_envs:AsyncCounter", Concurrency.ASYNC, options=OPTIONS),
         spec("toy_odd", "toy_envs:Odd", Concurrency.INLINE, max_steps=3, solvable=False),
         spec("toy_exclusive", "toy_envs:Exclusive", Concurrency.LOCKED, solvable=False),
+        spec("toy_numbers", "toy_envs:Numbers", Concurrency.INLINE, max_steps=3, reward_range=(0.0, 3.0)),
+        spec("toy_texts", "toy_envs:Texts", Concurrency.INLINE, solvable=False),
+        spec("toy_fragile", "toy_envs:Fragile", Concurrency.INLINE, solvable=False, images=True),
+        spec("toy_once", "toy_envs:Once", Concurrency.ANY_THREAD, options=OPTIONS, reuse=False),
     )
 }
 
