@@ -1,0 +1,45 @@
+"""A renderer from a model's folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from agentenv.errors import BadCall
+from agentenv.render.escape import ChatTokenizer
+from agentenv.render.renderer import DATE, Renderer
+
+
+def load_renderer(
+    path: str | Path, *, history: str = "append", date: str = DATE, options: Mapping[str, Any] | None = None
+) -> Renderer:
+    """The renderer of a Hugging Face folder: its tokenizer, its chat template and its EOS ids."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise BadCall(f"{folder} is no folder; give a Hugging Face folder with a tokenizer")
+    try:
+        from transformers import AutoTokenizer
+    except ImportError as exc:
+        raise BadCall("reading a tokenizer needs transformers: pip install 'agentenv-gym[train]'") from exc
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError) as exc:
+        raise BadCall(f"{folder} holds no tokenizer that can be read: {exc}") from exc
+    return Renderer(
+        cast("ChatTokenizer", tokenizer), history=history, date=date, eos_ids=eos_ids_of(folder), options=options
+    )
+
+
+def eos_ids_of(folder: Path) -> tuple[int, ...]:
+    """EOS ids of a model's generation config; nothing else of it is ever used."""
+    file = folder / "generation_config.json"
+    if not file.is_file():
+        return ()
+    try:
+        found = json.loads(file.read_text(encoding="utf-8")).get("eos_token_id")
+    except (ValueError, AttributeError) as exc:
+        raise BadCall(f"{file} is not a JSON object: {exc}") from exc
+    ids = found if isinstance(found, list) else [] if found is None else [found]
+    return tuple(int(i) for i in ids)
