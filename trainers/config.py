@@ -71,7 +71,9 @@ class EnvironmentSettings(Settings):
     """Share of the tasks of a step, beside the others' weights."""
     options: dict[str, Any] = setting({})
     max_steps: int | None = setting(None, low=1)
-    """Turns in an episode; `algorithm.rounds` sets it over the run."""
+    """Turns in an episode; not beside limits by stage."""
+    rounds: list[int] = setting([])
+    """Limits by stage for this environment, in place of `algorithm.rounds.values`."""
     step_timeout_s: float | None = setting(None, low=0.001)
     """The agent's own time in an episode ends here; None: the environment's limit."""
     reward: str = setting("sum", choices=("sum", "last", "success", "score"))
