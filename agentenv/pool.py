@@ -168,6 +168,14 @@ class EnvPool:
         if not self._open:
             raise ClientClosed(f"the pool of {self.env} is not open; use `async with EnvPool(...)`")
 
+    async def limit_steps(self, max_steps: int | None) -> None:
+        """From now on episodes have this limit; sessions that wait with another one are closed."""
+        if max_steps != self.max_steps:
+            self.max_steps = max_steps
+            for lane in self._lanes:
+                idle, lane.idle = lane.idle, []
+                await asyncio.gather(*(session.close() for session in idle))
+
     async def finish(self, session: RemoteSession, outcome: Outcome) -> StepReply | None:
         """Cut a running episode with `outcome`; the final result, or None when the server is lost.
 
