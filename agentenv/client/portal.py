@@ -23,6 +23,9 @@ from agentenv.server.sessions import Sessions
 
 T = TypeVar("T")
 
+END_S = 3.0
+"""How long the end of the process waits for clients that nobody closed."""
+
 
 class Portal:
     """A thread with an event loop, and the session table of this process on it."""
@@ -33,6 +36,7 @@ class Portal:
         self._thread = threading.Thread(target=self._loop.run_forever, name="agentenv-client", daemon=True)
         self._thread.start()
         self._sessions: Sessions | None = None
+        self._unclosed: list[tuple[weakref.finalize[..., object], Callable[[], Coroutine[Any, Any, None]]]] = []
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop and wait for it. An interrupt of the waiting thread cancels it."""
@@ -66,26 +70,41 @@ class Portal:
     def when_forgotten(
         self, client: object, close: Callable[..., Coroutine[Any, Any, None]], *held: Any
     ) -> weakref.finalize[..., object]:
-        """Have `close(*held)` run when `client` is collected unclosed, by whatever thread; nobody waits for it."""
+        """Have `close(*held)` run when `client` is collected unclosed, or at the end of the process.
+
+        Nobody waits for it where it is collected, since any thread may do that.
+        """
 
         def forgotten() -> None:
             if self.pid == os.getpid() and not self._loop.is_closed():
                 asyncio.run_coroutine_threadsafe(close(*held), self._loop)
 
         finalizer = weakref.finalize(client, forgotten)
-        finalizer.atexit = False  # the end of the process closes everything
+        finalizer.atexit = False  # `close` below does it, and waits
+        self._unclosed = [(f, work) for f, work in self._unclosed if f.alive]
+        self._unclosed.append((finalizer, lambda: close(*held)))
         return finalizer
 
     def close(self) -> None:
-        """Close the table and stop the thread."""
+        """Close the clients that are left and the table, and stop the thread."""
         if self.pid != os.getpid() or self._loop.is_closed():
             return
-        if self._sessions is not None:
-            self.run(self._sessions.close())
+        self.run(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5.0)
         if not self._thread.is_alive():
             self._loop.close()
+
+    async def _end(self) -> None:
+        closing = {asyncio.ensure_future(work()) for finalizer, work in self._unclosed if finalizer.detach()}
+        others = (asyncio.all_tasks() | closing) - {asyncio.current_task()}
+        if others:
+            _, late = await asyncio.wait(others, timeout=END_S)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        if self._sessions is not None:
+            await self._sessions.close()
 
 
 _guard = threading.Lock()

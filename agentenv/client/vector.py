@@ -21,6 +21,8 @@ from agentenv.protocol import Action, Outcome
 from agentenv.wire import Call, Reply, StepReply
 
 Arrays = np.ndarray[Any, np.dtype[Any]]
+Observations = tuple[Observation, ...] | dict[str, tuple[Any, ...]]
+"""A text a slot; with images, as gymnasium batches a Dict, a dict of tuples."""
 
 
 class Slot:
@@ -35,7 +37,7 @@ class Slot:
         self.error: AgentEnvError | None = None
 
 
-class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays]):
+class VectorEnvClient(VectorEnv[Observations, tuple[str, ...], Arrays]):
     """`num_envs` sessions. A slot that fails ends with `truncated` and `info["valid"]` False; the others go on.
 
     `reset(seed=7)` seeds the slots 7, 8, 9 and so on; a list seeds each as it says. Infos are gymnasium's dict of
@@ -88,8 +90,9 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[tuple[Observation, ...], dict[str, Any]]:
+    ) -> tuple[Observations, dict[str, Any]]:
         """Begin an episode in every slot, or in those of `options["reset_mask"]`."""
+        self._connected()
         options = dict(options or {})
         mask = options.pop("reset_mask", None)
         chosen = range(self.num_envs) if mask is None else np.flatnonzero(self._mask(mask)).tolist()
@@ -99,10 +102,9 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
         infos = {i: self._info(i, None) for i in chosen}
         return self._observations(), batched(infos, self.num_envs)
 
-    def step(
-        self, actions: Sequence[str | Action]
-    ) -> tuple[tuple[Observation, ...], Arrays, Arrays, Arrays, dict[str, Any]]:
+    def step(self, actions: Sequence[str | Action]) -> tuple[Observations, Arrays, Arrays, Arrays, dict[str, Any]]:
         """Do one action in every slot; what follows an end is the autoreset mode's."""
+        self._connected()
         if len(actions) != self.num_envs:
             raise BadCall(f"{len(actions)} actions for {self.num_envs} environments")
         over = [i for i, slot in enumerate(self._slots) if slot.over]
@@ -137,6 +139,7 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
 
     def available_actions(self) -> list[list[str] | None]:
         """Of every slot; None where they have no bound, or where no episode runs."""
+        self._connected()
         return self._portal.run(self._available())
 
     async def _available(self) -> list[list[str] | None]:
@@ -257,8 +260,11 @@ class VectorEnvClient(VectorEnv[tuple[Observation, ...], tuple[str, ...], Arrays
             return dict(enumerate(wanted))
         return {} if wanted is None else dict.fromkeys(range(self.num_envs), wanted)
 
-    def _observations(self) -> tuple[Observation, ...]:
-        return tuple(slot.observation for slot in self._slots)
+    def _observations(self) -> Observations:
+        seen = tuple(slot.observation for slot in self._slots)
+        if not self.source.images:
+            return seen
+        return {name: tuple(one[name] for one in seen) for name in ("text", "image")}  # type: ignore[index]
 
     def _info(self, i: int, reply: StepReply | None) -> dict[str, Any]:
         slot = self._slots[i]
