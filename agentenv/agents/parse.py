@@ -57,6 +57,8 @@ def parse(completion: str, format: Format, *, cut: bool = False) -> Parsed:
     text = completion[:MAX_READ].replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         return Parsed(reason="the answer is empty")
+    if not format.action:
+        return Parsed(action=text.strip())
     marker = _marker(format)
     found = marker.search(text)
     asked = False

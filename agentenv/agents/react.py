@@ -41,19 +41,17 @@ class Bounds:
 class React:
     """One episode's conversation. Opening and acknowledgement first, then observations and completions in turn."""
 
-    def __init__(self, policy: Policy, bounds: Bounds) -> None:
-        self._policy, self._bounds = policy, bounds
+    def __init__(self, policy: Policy, bounds: Bounds, format: str | None = None) -> None:
+        """`format`: None takes the one that the env's prompt asks for."""
+        self._policy, self._bounds, self._format = policy, bounds, format
         self._conversation: list[dict[str, Any]] = []
         self._tokens = 0
 
     async def start(self, seat: Seat) -> None:
         """Open the conversation with the env's prompt."""
         self._seat = seat
-        self._opening = opening_of(seat.spec)
-        self._unsaid = [
-            {"role": "user", "content": self._opening.prompt.opening},
-            {"role": "assistant", "content": self._opening.prompt.acknowledgement},
-        ]
+        self._opening = opening_of(seat.spec, self._format)
+        self._unsaid: list[dict[str, Any]] = [*self._opening.prompt.messages]
 
     async def act(self, observation: str) -> Move:
         """Show the observation and read the completion."""

@@ -74,7 +74,8 @@ class Encoder:
     def __init__(self, tokenizer: ChatTokenizer) -> None:
         self._tokenizer = tokenizer
         added = {int(i): str(token) for i, token in tokenizer.added_tokens_decoder.items()}
-        self.special = frozenset(int(i) for i in tokenizer.all_special_ids)
+        marked = {int(i) for i, token in tokenizer.added_tokens_decoder.items() if getattr(token, "special", False)}
+        self.special = frozenset(int(i) for i in tokenizer.all_special_ids) | marked
         """Of all special tokens."""
         self._kept = frozenset(i for i, s in added.items() if s in THINKING)
         strings = {i: s for i, s in added.items() if s and (i in self.special or s.strip())}

@@ -17,11 +17,16 @@ T = TypeVar("T")
 
 GENERIC = "agentenv.agents:prompts/generic.yaml"
 """For an env without a prompt of its own."""
+BY_FORMAT: Mapping[str, str] = {"react": GENERIC, "plain": "agentenv.agents:prompts/plain.yaml"}
+"""For an env whose own prompt asks for another format than the one wanted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """What a completion must look like: three marker words, each followed by a colon at the start of a line."""
+    """What a completion must look like: three marker words, each followed by a colon at the start of a line.
+
+    Without any marker word a completion is nothing but its action.
+    """
 
     name: str
     version: str
@@ -40,9 +45,15 @@ class Prompt:
     format: str
     """Name of the completion format that it asks for."""
     opening: str
-    """First message, the user's."""
+    """First message, the user's; may be empty: then the conversation is observations and completions alone."""
     acknowledgement: str
-    """Second message, put into the assistant's mouth."""
+    """Second message, put into the assistant's mouth; may be empty, and is where the opening is."""
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """What stands before the first observation."""
+        said = {"user": self.opening, "assistant": self.acknowledgement}
+        return [{"role": role, "content": text} for role, text in said.items() if text]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +76,19 @@ class Opening:
         }
 
 
-def opening_of(spec: EnvSpec) -> Opening:
-    """The env's own prompt, or the generic one made from its card; BadAgent names a file that cannot be used."""
+def opening_of(spec: EnvSpec, wanted: str | None = None) -> Opening:
+    """The env's own prompt, or one made from its card where it has none, or none for the `wanted` format.
+
+    BadAgent names a file that cannot be used.
+    """
     source = spec.prompt or GENERIC
     prompt = _prompt(source)
+    if wanted is not None and wanted != prompt.format:
+        load_format(wanted)
+        source = BY_FORMAT[wanted]
+        prompt = _prompt(source)
     format = load_format(prompt.format, wanted_by=source)
-    if not spec.prompt:
+    if source in BY_FORMAT.values():
         words = {"title": spec.title, "actions": spec.action_grammar, "shape": format.shape}
         prompt = Prompt(
             version=prompt.version,
@@ -114,11 +132,20 @@ def _read(source: str, kind: type[T]) -> T:
     if not isinstance(record, Mapping) or sorted(record) != sorted(names):
         found = ", ".join(map(str, record)) if isinstance(record, Mapping) else type(record).__name__
         raise BadAgent(f"{source}: must have the keys {', '.join(names)}; it has {found}")
-    words = {
-        n: str(v).strip() if isinstance(v, str) or (n == "version" and type(v) is int) else ""
-        for n, v in record.items()
-    }
-    wrong = [n for n in names if not words[n]]
+    words = {n: str(v).strip() for n, v in record.items() if isinstance(v, str) or (n == "version" and type(v) is int)}
+    wrong = [n for n in names if n not in words or not (words[n] or n in _may_be_empty(words))]
     if wrong:
         raise BadAgent(f"{source}: must be text: {', '.join(wrong)}")
     return kind(**words)
+
+
+def _may_be_empty(words: Mapping[str, str]) -> frozenset[str]:
+    """Fields that may be empty: the marker words only together, and an acknowledgement only without an opening."""
+    if "shape" in words:
+        markers = {"thought", "action", "observation"}
+        return frozenset() if any(words.get(n) for n in markers) else frozenset(markers)
+    return (
+        frozenset()
+        if words.get("opening") or words.get("acknowledgement")
+        else frozenset({"opening", "acknowledgement"})
+    )
