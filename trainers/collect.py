@@ -7,7 +7,6 @@ number in its seed. What is still lost after that stays out, and its group goes 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -66,12 +65,6 @@ class Collected:
 
 MakeAgent = Callable[[Room, Place, int], AgentSpec]
 """(room, place, attempt) -> the agent of that episode, its sampling seed included."""
-
-
-def request_seed(*parts: int | str) -> int:
-    """The sampling seed of one request: of run seed, step, task, member, attempt and turn."""
-    text = "\x1f".join(map(str, parts))
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
 async def collect(
@@ -161,7 +154,7 @@ class ErrorRate:
     """Share of lost tries over the last steps."""
 
     def __init__(self, *, most: float, window: int = 5) -> None:
-        self._most, self._window = most, window
+        self.most, self._window = most, window
         self._steps: list[tuple[int, int]] = []
 
     def note(self, lost: int, tries: int) -> float:
@@ -172,4 +165,12 @@ class ErrorRate:
 
     def over(self, rate: float) -> bool:
         """Whether a run should stop: only after a whole window, or at once when everything is lost."""
-        return rate > self._most and (len(self._steps) == self._window or rate == 1.0)
+        return rate > self.most and (len(self._steps) == self._window or rate == 1.0)
+
+    def state(self) -> list[tuple[int, int]]:
+        """What a checkpoint stores."""
+        return list(self._steps)
+
+    def restore(self, state: Sequence[Sequence[int]]) -> None:
+        """Go on from there."""
+        self._steps = [(int(lost), int(tries)) for lost, tries in state]
