@@ -213,6 +213,13 @@ def test_a_rollout_over_a_server_uses_the_servers_tasks(cli, server, tmp_path):
     assert all(record.success for record in read_jsonl(out_file))
 
 
+def test_a_server_without_oracle_is_told_as_a_wrong_call(cli):
+    with serving(["wordle"]) as url:
+        code, _, err = cli("rollout", "wordle", "--agent", "oracle", "--limit", "2", "--server", url)
+    assert code == 2
+    assert "--oracle" in err
+
+
 def test_a_gymnasium_env_is_rolled_out_by_its_name(cli):
     code, out, _ = cli("rollout", "gym:FrozenLake-v1", "--agent", "random", "--limit", "2", "--json")
     assert (code, json.loads(out)["env"], json.loads(out)["valid"]) == (0, "gym_frozenlake_v1", 2)
