@@ -211,7 +211,7 @@ class EnvPool:
                     raise
             assert lost is not None
             attempt += 1
-            pause = min(self._patience.longest_s, self._patience.first_s * 2**attempt)
+            pause = min(self._patience.longest_s, self._patience.first_s * 2.0 ** min(attempt, 60))
             if self._clock() + pause > give_up_at:
                 raise lost
             await asyncio.sleep(pause)

@@ -75,7 +75,7 @@ class Patience:
 
     def wait_s(self, attempt: int, rng: random.Random) -> float:
         """Pause before try `attempt` (from 1): doubling, with jitter."""
-        return float(min(self.longest_s, self.first_s * 2 ** (attempt - 1)) * (0.5 + rng.random()))
+        return float(min(self.longest_s, self.first_s * 2.0 ** min(attempt - 1, 60)) * (0.5 + rng.random()))
 
 
 AT_ONCE = Patience(total_s=0.0)

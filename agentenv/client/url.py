@@ -9,7 +9,11 @@ from agentenv.errors import BadCall, ServerUnreachable
 
 def base_url_of(url: str) -> str:
     """`url` without a trailing slash; BadCall unless it is http or https with a host and nothing secret in it."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # read where it is checked
+    except ValueError as exc:
+        raise BadCall(f"{url!r} is not a server's address: {exc}") from exc
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise BadCall(f"{url!r} is not a server's address; it looks like http://127.0.0.1:8000")
     if parts.username or parts.password:
