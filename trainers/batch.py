@@ -100,6 +100,8 @@ class TokenBatch:
     episodes: list[Episode]
     counts: dict[str, int] = field(default_factory=dict)
     """Episodes that were lost, dropped or refilled, by reason."""
+    kl_coef: float | None = None
+    """Of a KL in the loss, as the controller has it at this step; None: `kl.coef`."""
 
     @property
     def segments(self) -> Iterator[Segment]:

@@ -7,10 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from agentenv.errors import AgentEnvError
 from trainers.batch import Floats, TokenBatch
 
 if TYPE_CHECKING:
     import torch
+
+
+class NonFiniteLoss(AgentEnvError):
+    """A loss or a gradient is NaN or infinite; parameters are as they were before that optimizer step.
+
+    `extra` has `step` (of training), `optimizer_step` (within its batch, from 1) and the `tasks` learned from.
+    """
+
+    code = "non_finite_loss"
 
 
 @dataclass(kw_only=True)

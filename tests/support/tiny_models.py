@@ -1,4 +1,4 @@
-"""Tiny Hugging Face folders for tests: random weights from a seed, and a byte-level tokenizer with a ChatML template."""
+"""Tiny Hugging Face folders for tests: random weights by seed, a byte-level tokenizer with a ChatML template."""
 
 from __future__ import annotations
 

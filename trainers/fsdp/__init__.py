@@ -1,0 +1,1 @@
+"""The learner on FSDP2, from one CPU process to many GPUs."""

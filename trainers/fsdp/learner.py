@@ -1,0 +1,236 @@
+"""The learner on FSDP2."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+import torch
+
+from agentenv.errors import BadCall
+from trainers.algorithms.losses import Totals, metrics_of
+from trainers.batch import Episode, Floats, Segment, TokenBatch
+from trainers.config import TrainConfig
+from trainers.fsdp import attention, states
+from trainers.fsdp.export import write_folder
+from trainers.fsdp.model import (
+    PolicyModel,
+    ValueModel,
+    adapters_off,
+    add_adapters,
+    load_backbone,
+    load_config,
+    load_policy,
+    policy_weights,
+    shard,
+)
+from trainers.fsdp.packing import extended, item_of
+from trainers.fsdp.role import Role, finite
+from trainers.fsdp.runner import Runner
+from trainers.fsdp.update import Losses, Sums, minibatches, over_ranks, pieces_of
+from trainers.fsdp.world import World, join, leave
+from trainers.learner import NonFiniteLoss, UpdateStats
+from trainers.settings import BadSetting
+
+
+class FsdpLearner:
+    """Implements `trainers.learner.Learner`; every rank makes the same calls with the same batch."""
+
+    def __init__(self, config: TrainConfig) -> None:
+        if config.run.threads is not None:
+            torch.set_num_threads(config.run.threads)
+        if config.run.deterministic:
+            torch.use_deterministic_algorithms(True)
+        _check(config)
+        attention.register()
+        self.config = config
+        self.world: World = join(shard_size=config.fsdp.shard_size)
+        self._open = True
+        self._roles = {"policy": Role(self._policy_runner("policy"), config.optim)}
+        if config.algorithm.estimator == "gae":
+            self._roles["critic"] = Role(self._critic_runner(), config.critic.optim)
+        self._reference = self._policy_runner("reference") if self._needs_reference() else None
+
+    def logprobs(self, batch: TokenBatch, *, reference: bool = False) -> list[Floats]:
+        """See `Learner.logprobs`."""
+        segments = list(batch.segments)
+        items = [item_of(s) for s in segments]
+        runner = self._reference_runner() if reference else self._policy
+        with adapters_off(runner.model) if reference and self.config.model.lora.rank else nullcontext():
+            return _on_mask(segments, runner.map(items, lambda some: runner.score(some)[0]))
+
+    def values(self, batch: TokenBatch) -> tuple[list[Floats], list[float]]:
+        """See `Learner.values`."""
+        if "critic" not in self._roles:
+            raise BadCall(f"algorithm.estimator={self.config.algorithm.estimator} has no critic; only gae has one")
+        runner = self._roles["critic"].runner
+        segments = list(batch.segments)
+        items = [item_of(s) for s in segments]
+        ends: dict[int, int] = {}
+        """Item that carries the final tokens of an episode, by episode."""
+        last = -1
+        for e, episode in enumerate(batch.episodes):
+            last += len(episode.segments)
+            if episode.final_tokens is not None and episode.segments:
+                items[last] = extended(items[last], episode.final_tokens)
+                ends[e] = last
+        outputs = runner.map(items, runner)
+        after = [float(outputs[ends[e]][-1]) if e in ends else 0.0 for e in range(len(batch.episodes))]
+        for i in ends.values():
+            outputs[i] = outputs[i][:-1]
+        return _on_mask(segments, outputs), after
+
+    def update(self, batch: TokenBatch) -> UpdateStats:
+        """See `Learner.update`. Both models' gradients are checked before either model changes."""
+        parts = list(minibatches(batch, self.config))
+        envs = sorted({e.env for e in batch.episodes})
+        losses = Losses(self.config, self.world, envs)
+        learning = self._learning(batch.step)
+        sums: Counter[str] = Counter()
+        norms: dict[str, list[float]] = {name: [] for name in learning}
+        for number, episodes in enumerate(parts, start=1):
+            totals, pieces = Totals.of(episodes), pieces_of(episodes, envs)
+            own: Sums = {}
+            if "policy" in learning:
+                own |= losses.policy(learning["policy"], pieces, totals, batch=batch, only_step=len(parts) == 1)
+            if "critic" in learning and totals.values:
+                own |= losses.critic(learning["critic"], pieces, totals)
+            added = over_ranks(own, self.world)
+            step_norms = {name: role.gradient_norm() for name, role in learning.items()}
+            if not finite(*added.values(), *step_norms.values()):
+                self._refuse(batch, number, episodes, added, step_norms)
+            for name, role in learning.items():
+                role.step(norm=step_norms[name], lr=role.lr(batch.step, self.config.run.steps))
+                norms[name].append(step_norms[name])
+            sums.update(added)
+        metrics = metrics_of(sums, optimizer_steps=max(1, len(parts)))
+        for name, values in norms.items():
+            group = "optim" if name == "policy" else name
+            metrics[f"{group}/grad_norm"] = float(np.mean(values)) if values else 0.0
+            metrics[f"{group}/lr"] = learning[name].lr(batch.step, self.config.run.steps)
+        metrics["tokens/trained"] = float(batch.sampled)
+        return UpdateStats(optimizer_steps=len(parts) if learning else 0, metrics=metrics)
+
+    def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """See `Learner.weights`."""
+        return policy_weights(self._policy.model.lm)
+
+    def save(self, folder: Path) -> None:
+        """See `Learner.save`."""
+        states.write(folder, self._roles, self.world)
+
+    def load(self, folder: Path) -> None:
+        """See `Learner.load`."""
+        states.read(folder, self._roles, self.world)
+
+    def load_policy(self, folder: Path) -> None:
+        """The policy's parameters alone, without its optimizer."""
+        states.read(folder, {"policy": self._roles["policy"]}, self.world, optimizers=False)
+
+    def export(self, folder: Path) -> None:
+        """See `Learner.export`."""
+        write_folder(folder, Path(self.config.model.path), self.weights(), write=self.world.rank == 0)
+
+    def close(self) -> None:
+        """See `Learner.close`."""
+        if self._open:
+            self._open = False
+            self._roles.clear()
+            self._reference = None
+            leave(self.world)
+
+    @property
+    def _policy(self) -> Runner:
+        return self._roles["policy"].runner
+
+    def _learning(self, step: int) -> dict[str, Role]:
+        """Roles that learn at a training step."""
+        if "critic" in self._roles and step <= self.config.critic.warmup_steps:
+            return {"critic": self._roles["critic"]}
+        return self._roles
+
+    def _refuse(
+        self, batch: TokenBatch, number: int, episodes: Sequence[Episode], sums: Sums, norms: Mapping[str, float]
+    ) -> NoReturn:
+        for role in self._roles.values():
+            role.drop_gradients()
+        bad = [f"{name}={value}" for name, value in sums.items() if not finite(value)]
+        bad += [f"gradient norm of the {name}={value}" for name, value in norms.items() if not finite(value)]
+        tasks = sorted({e.task for e in episodes})
+        raise NonFiniteLoss(
+            f"step {batch.step}, optimizer step {number}: {', '.join(bad)}; no parameter was changed by it; "
+            f"it learned from {len(episodes)} episodes of {', '.join(tasks[:5])}{', ...' if len(tasks) > 5 else ''}",
+            step=batch.step,
+            optimizer_step=number,
+            tasks=tasks,
+        )
+
+    def _needs_reference(self) -> bool:
+        return self.config.kl.placement != "none" and not self.config.model.lora.rank
+
+    def _reference_runner(self) -> Runner:
+        """The model as the run began: with adapters the base, else one of its own, built when first asked for."""
+        if self.config.model.lora.rank:
+            return self._policy
+        if self._reference is None:
+            self._reference = self._policy_runner("reference")
+        return self._reference
+
+    def _policy_runner(self, name: str) -> Runner:
+        config = self.config
+        lm = load_policy(config.model.path, rank=self.world.rank)
+        if name == "policy" and config.model.lora.rank:
+            add_adapters(lm, config.model.lora, seed=config.run.seed)
+        model = PolicyModel(lm)
+        if name == "reference":
+            model.requires_grad_(False)
+        shard(model, lm, self.world, config.model, config.fsdp)
+        runner = Runner(name, model, lm, self.world, config)
+        runner.choose(lambda items: runner.score(items)[0])
+        return runner
+
+    def _critic_runner(self) -> Runner:
+        config = self.config
+        backbone = load_backbone(config.critic.model.path or config.model.path, rank=self.world.rank)
+        model = ValueModel(backbone)
+        shard(model, backbone, self.world, config.model, config.fsdp)
+        runner = Runner("critic", model, backbone, self.world, config)
+        with torch.no_grad():
+            model.head.weight.fill_(1.0)  # a head of zeros would hide a leak
+            runner.choose(runner)
+            model.head.weight.zero_()
+        return runner
+
+
+def _check(config: TrainConfig) -> None:
+    """Settings that must fit each other and the model."""
+    context = getattr(load_config(config.model.path).get_text_config(), "max_position_embeddings", None)
+    if context is not None and config.rollout.max_episode_tokens > context:
+        raise BadSetting(
+            f"rollout.max_episode_tokens={config.rollout.max_episode_tokens} is more than the {context} positions of "
+            f"{config.model.path}"
+        )
+    if config.rollout.temperature <= 0:
+        raise BadSetting("rollout.temperature=0 has no log-probabilities to learn from; give one above 0")
+    moving = [
+        f"{name}.{key}"
+        for name, optim in (("optim", config.optim), ("critic.optim", config.critic.optim))
+        for key, moves in (("schedule", optim.schedule != "constant"), ("warmup_ratio", optim.warmup_ratio > 0))
+        if moves
+    ]
+    if moving and config.run.steps is None:
+        raise BadSetting(f"{moving[0]} needs run.steps: how many there will be")
+
+
+def _on_mask(segments: Sequence[Segment], outputs: Sequence[Floats]) -> list[Floats]:
+    """Outputs at sampled tokens as [T] arrays, 0 elsewhere."""
+    arrays = []
+    for segment, output in zip(segments, outputs, strict=True):
+        array = np.zeros(len(segment), np.float32)
+        array[segment.mask] = output
+        arrays.append(array)
+    return arrays
