@@ -1,0 +1,106 @@
+"""From a collected phase to a batch that can be learned from: tokens, rewards, log-probabilities, values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentenv.render import Renderer
+from agentenv.trajectory import Trajectory
+from trainers.algorithms.rewards import keeps, normalizes, turn_rewards
+from trainers.batch import Episode, TokenBatch
+from trainers.collect import GREEDY, Collected, Played
+from trainers.config import TrainConfig
+from trainers.episodes import episode_of, policy_version_of
+from trainers.learner import Learner
+from trainers.rooms import Room
+
+
+def batch_of(
+    collected: Collected, rooms: Sequence[Room], config: TrainConfig, renderer: Renderer, *, step: int
+) -> TokenBatch:
+    """The episodes that are learned from, with shaped rewards. Every turn must come from one version of the weights."""
+    kept = [p for p in collected.played if keeps(p.trajectory.outcome, config.loss) and p.trajectory.turns]
+    members = [p for p in kept if p.place.member != GREEDY]
+    baselines = {p.place.slot.group: sum(_rewards(p, rooms, config)) for p in kept if p.place.member == GREEDY}
+    episodes = [_episode(p, rooms, config, renderer, baselines.get(p.place.slot.group)) for p in members]
+    version = policy_version_of([p.trajectory for p in kept]) if kept else -1
+    counts = dict(collected.counts)
+    left_out = len(collected.played) - len(kept)
+    return TokenBatch(
+        step=step,
+        policy_version=version,
+        episodes=episodes,
+        counts=counts | ({"not_trained": left_out} if left_out else {}),
+    )
+
+
+def _episode(
+    played: Played, rooms: Sequence[Room], config: TrainConfig, renderer: Renderer, baseline: float | None
+) -> Episode:
+    critic = config.algorithm.estimator == "gae"
+    episode = episode_of(
+        played.trajectory,
+        group=played.place.slot.group,
+        member=played.place.member,
+        renderer=renderer if critic else None,
+        max_tokens=config.rollout.max_episode_tokens,
+    )
+    episode.turn_rewards = _rewards(played, rooms, config)
+    episode.baseline = baseline
+    return episode
+
+
+def _rewards(played: Played, rooms: Sequence[Room], config: TrainConfig) -> list[float]:
+    room = rooms[played.place.slot.env]
+    return turn_rewards(
+        played.trajectory,
+        env=room.settings,
+        reward=config.reward,
+        spec=room.pool.spec,
+        normalize=normalizes(config),
+    )
+
+
+def score(batch: TokenBatch, learner: Learner, config: TrainConfig) -> None:
+    """Set what the learner says about a batch before it learns from it: old and reference log-probabilities, values."""
+    segments = list(batch.segments)
+    if not segments:
+        return
+    if config.loss.old_logprobs == "learner" and needs_old(config):
+        for segment, array in zip(segments, learner.logprobs(batch), strict=True):
+            segment.old_logprobs = array
+    elif config.loss.old_logprobs == "engine":
+        for segment in segments:
+            segment.old_logprobs = segment.engine_logprobs
+    if config.kl.placement != "none":
+        for segment, array in zip(segments, learner.logprobs(batch, reference=True), strict=True):
+            segment.ref_logprobs = array
+    if config.algorithm.estimator == "gae":
+        values, finals = learner.values(batch)
+        for segment, array in zip(segments, values, strict=True):
+            segment.values = array
+        for episode, value in zip(batch.episodes, finals, strict=True):
+            episode.truncated_value = value if episode.outcome.bootstraps else None
+
+
+def needs_old(config: TrainConfig) -> bool:
+    """Whether a pass for old log-probabilities is made: not when one optimizer step is all that a batch gets."""
+    size = config.batch.tasks_per_minibatch or config.batch.tasks_per_step
+    several = config.loss.epochs > 1 or size < config.batch.tasks_per_step
+    return several or config.kl.placement != "none" or config.loss.tis.enabled
+
+
+def episode_figures(records: Sequence[Trajectory], rewards: Sequence[float]) -> dict[str, float]:
+    """Means over the episodes of a step."""
+    if not records:
+        return {"train/episodes": 0.0}
+    count = len(records)
+    return {
+        "train/episodes": float(count),
+        "train/success": sum(r.success for r in records) / count,
+        "train/return": sum(r.reward for r in records) / count,
+        "train/reward": sum(rewards) / len(rewards) if rewards else 0.0,
+        "train/turns": sum(r.steps for r in records) / count,
+        "train/malformed": sum(t.malformed is not None for r in records for t in r.turns)
+        / max(1, sum(r.steps for r in records)),
+    }
