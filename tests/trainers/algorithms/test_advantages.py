@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import reference_rl as reference
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_batches import Plan, batch_of, dense, episode_of, joined, plans, splits
 
@@ -197,7 +197,7 @@ def expected_of(batch, config, kl_coef):
     return advantages, returns
 
 
-settings = st.fixed_dictionaries(
+setups = st.fixed_dictionaries(
     {
         "estimator": st.sampled_from(ESTIMATORS),
         "gae_unit": st.sampled_from(["token", "turn"]),
@@ -211,7 +211,8 @@ settings = st.fixed_dictionaries(
 )
 
 
-@given(plans(), settings, st.sampled_from([0.0, 0.1]))
+@settings(deadline=None)
+@given(plans(), setups, st.sampled_from([0.0, 0.1]))
 def test_every_estimator_agrees_with_the_reference(made, setting, kl_coef):
     config, batch = config_of(**setting), batch_of(made)
     advantages, returns = expected_of(batch, config, kl_coef)
@@ -227,7 +228,8 @@ def test_every_estimator_agrees_with_the_reference(made, setting, kl_coef):
             np.testing.assert_allclose(joined(episode, "returns"), at_positions(targets), rtol=1e-5, atol=1e-5)
 
 
-@given(plans(), settings, st.data())
+@settings(deadline=None)
+@given(plans(), setups, st.data())
 def test_splitting_an_episode_changes_no_number_at_any_token(made, setting, data):
     config = config_of(**setting)
     whole = assigned(made, config, kl_coef=0.1).batch
@@ -241,7 +243,8 @@ def test_splitting_an_episode_changes_no_number_at_any_token(made, setting, data
             np.testing.assert_array_equal(at_a, at_b)
 
 
-@given(plans(), settings)
+@settings(deadline=None)
+@given(plans(), setups)
 def test_deleting_what_was_not_sampled_changes_no_advantage(made, setting):
     config = config_of(**setting)
     bare = [replace(p, turns=[(0, n) for _, n in p.turns]) for p in made]
@@ -249,7 +252,8 @@ def test_deleting_what_was_not_sampled_changes_no_advantage(made, setting):
         np.testing.assert_array_equal(a.advantages[a.mask], b.advantages)
 
 
-@given(plans(), settings, st.data())
+@settings(deadline=None)
+@given(plans(), setups, st.data())
 def test_each_sampled_token_has_one_finite_advantage_and_no_other_token_has_any(made, setting, data):
     batch = batch_of(made, cuts=data.draw(splits(made)))
     found = assign(batch, config_of(**setting), kl_coef=0.1).batch

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference_rl as reference
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainers.algorithms import estimators
@@ -42,6 +42,7 @@ def test_a_cut_episode_goes_on_with_the_value_of_its_last_state(dtype, after, ex
     np.testing.assert_allclose(found, expected, **TOLERANCE[dtype])
 
 
+@settings(deadline=None)
 @given(chains, factors, factors, numbers)
 def test_gae_is_the_sum_of_its_discounted_deltas(chain, gamma, lam, after):
     rewards, values = zip(*chain, strict=True)
@@ -50,12 +51,14 @@ def test_gae_is_the_sum_of_its_discounted_deltas(chain, gamma, lam, after):
     np.testing.assert_allclose(fast, slow, atol=1e-9)
 
 
+@settings(deadline=None)
 @given(st.lists(numbers, min_size=1, max_size=12), factors)
 def test_discounted_sums_are_those_of_the_definition(rewards, gamma):
     slow = reference.token_returns(rewards, [1] * len(rewards), gamma)
     np.testing.assert_allclose(estimators.discounted(rewards, gamma), slow, atol=1e-9)
 
 
+@settings(deadline=None)
 @given(st.lists(numbers, min_size=2, max_size=8), st.booleans())
 def test_group_estimators_are_those_of_the_definition(rewards, normalize):
     spread = np.std(rewards, ddof=1)

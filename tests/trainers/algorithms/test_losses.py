@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference_rl as reference
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_batches import Plan, batch_of
 
@@ -81,6 +81,7 @@ rows = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(
     rows,
     st.sampled_from([0.0, 0.2, 0.5]),
@@ -113,6 +114,7 @@ def test_loss_and_gradient_are_those_of_the_reference(made, low, high, dual, tis
     torch.testing.assert_close(logp.grad, tensor(slope), rtol=1e-5, atol=1e-6)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=5), st.sampled_from(AGGREGATES))
 def test_token_weights_are_those_of_the_reference(lengths, aggregate):
     totals = Totals(tokens=sum(lengths), episodes=len(lengths), values=0)
@@ -140,6 +142,7 @@ def test_on_the_first_pass_every_ratio_is_one_and_nothing_is_clipped():
         assert metrics["policy/clip_fraction"] == metrics["policy/approx_kl"] == 0.0
 
 
+@settings(deadline=None)
 @given(rows)
 def test_the_gradient_flips_with_the_advantage_on_the_first_pass(made):
     new, _, advantage, _ = (tensor(list(numbers)) for numbers in zip(*made, strict=True))
@@ -281,6 +284,7 @@ def test_estimates_of_three_tokens(dtype, estimator, expected):
     assert not clamped.any()
 
 
+@settings(deadline=None)
 @given(st.floats(-60, 0), st.floats(-60, 0), st.sampled_from(["k2", "k3", "k3_k2grad"]))
 def test_estimates_are_those_of_the_reference_and_never_negative(policy, ref, estimator):
     found, clamped = kl_terms(tensor([policy]), tensor([ref]), estimator)
@@ -355,6 +359,7 @@ def test_the_clipped_value_loss_takes_the_worse_error(dtype):
     assert metrics["loss/value"] == pytest.approx(0.1825, rel=1e-6)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(*[st.floats(-3, 3)] * 3), min_size=1, max_size=8), st.sampled_from([0.0, 0.2, 1.0]))
 def test_the_value_loss_is_that_of_the_reference(made, clip):
     new, old, target = (list(numbers) for numbers in zip(*made, strict=True))
@@ -375,6 +380,7 @@ def full_settings(aggregate):
     )
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.data(), st.sampled_from(AGGREGATES))
 def test_micro_batches_cut_anywhere_add_up_to_the_gradient_of_the_whole(lengths, data, aggregate):
     """Also inside an episode (its segments may lie on two ranks), and with parts that have no token at all."""
