@@ -27,6 +27,8 @@ from agentenv.server.limits import ServerLimits
 from agentenv.server.sessions import Sessions
 from agentenv.wire import StepReply, TaskRefBody
 
+RELEASING = Patience(total_s=2.0)
+"""For the end of a session whose result nobody reads: where it stays lost, its lease frees the place."""
 DOWN_S = 5.0
 """How long a server that could not take a session is asked last."""
 
@@ -190,7 +192,7 @@ class EnvPool:
             await asyncio.wait(self._releasing)
         lanes, self._lanes = self._lanes, []
         for lane in lanes:
-            await asyncio.gather(*(session.close() for session in lane.idle))
+            await asyncio.gather(*(session.close(patience=RELEASING) for session in lane.idle))
             await lane.connection.close()
 
     async def _acquire(self, task: str | TaskAt) -> tuple[Lane, RemoteSession]:
@@ -232,7 +234,7 @@ class EnvPool:
             except SessionError:
                 await session.close()  # its lease or its server ended; make another
             except BaseException:
-                await self._away(session.close())
+                await self._away(session.close(patience=RELEASING))
                 raise
         creating = asyncio.ensure_future(
             lane.connection.create(
@@ -256,7 +258,7 @@ class EnvPool:
         if self._open and self.spec.reuse and reusable and not session.closed and session.lost is None:
             lane.idle.append(session)
         else:
-            await session.close()
+            await session.close(patience=RELEASING)
 
     async def _away(self, work: Coroutine[Any, Any, Any]) -> None:
         """Finish a release even when the caller is cancelled meanwhile."""
@@ -273,4 +275,4 @@ class EnvPool:
 async def _close_when_made(creating: asyncio.Future[RemoteSession]) -> None:
     """Free the session of a create whose caller has gone."""
     with contextlib.suppress(AgentEnvError):
-        await (await creating).close()
+        await (await creating).close(patience=RELEASING)

@@ -108,37 +108,39 @@ class Connection:
         """
         if self._closed:
             raise ClientClosed(f"the connection to {self.transport.address} is closed; make a new one")
-        patience = patience or self.patience
-        replies: dict[int, Reply] = {}
-        pending = list(range(len(calls)))
+        replies: list[Reply] = []
+        again: list[int] | None = None  # places of the calls to send again; None while no reply has come to any
         give_up_at: float | None = None
         attempt = 0
-        while pending:
+        while True:
             lost: InfraError | None = None
-            pause = 0.0
             try:
-                got = await self.transport.exchange([calls[i] for i in pending], timeout_s)
+                got = await self.transport.exchange(calls if again is None else [calls[i] for i in again], timeout_s)
                 self._met = True
-                replies.update(zip(pending, got, strict=True))
-                pending = [i for i in pending if _try_again(replies[i])]
-                pause = max((replies[i].retry_after_s or 0.0 for i in pending), default=0.0)
+                if again is None:
+                    replies, again = got, [i for i, reply in enumerate(got) if _try_again(reply)]
+                else:
+                    for place, reply in zip(again, got, strict=True):
+                        replies[place] = reply
+                    again = [i for i in again if _try_again(replies[i])]
+                if not again:
+                    return replies
             except (TransportLost, ServerUnreachable) as exc:
                 lost = exc
                 if isinstance(exc, ServerUnreachable) and not self._met:
                     raise
-            if not pending:
-                break
+            patience = patience or self.patience
             now = self._clock()
             if give_up_at is None:
                 give_up_at = now + patience.total_s
             attempt += 1
-            pause = max(pause, patience.wait_s(attempt, self._rng))
+            asked = 0.0 if lost else max(replies[i].retry_after_s or 0.0 for i in again or ())
+            pause = max(asked, patience.wait_s(attempt, self._rng))
             if now + pause > give_up_at:
                 if lost is not None:
                     raise lost
-                break
+                return replies
             await self._sleep(pause)
-        return [replies[i] for i in range(len(calls))]
 
     async def create(
         self,
@@ -230,13 +232,13 @@ class RemoteSession:
         self.oracle_used = True
         return action
 
-    async def close(self, outcome: Outcome | None = None) -> StepReply | None:
+    async def close(self, outcome: Outcome | None = None, *, patience: Patience | None = None) -> StepReply | None:
         """End the session; the final result, or None when it could not be had. Idempotent."""
         if self.closed:
             return None
         self.closed = True
         call = DeleteCall(session=self.id, body=DeleteBody(outcome=None if outcome is None else outcome.value))
-        patience = AT_ONCE if self.lost is not None else None
+        patience = AT_ONCE if self.lost is not None else patience
         try:
             [reply] = await self.connection.send([call], self.limits.step_s + SLACK_S, patience)
             return expect(reply, StepReply)
@@ -353,7 +355,7 @@ def task_ref(body: TaskRefBody) -> TaskRef:
 
 
 def _try_again(reply: Reply) -> bool:
-    return isinstance(reply.body, Problem) and reply.body.retryable
+    return type(reply.body) is Problem and reply.body.retryable
 
 
 __all__ = ["AT_ONCE", "Connection", "Patience", "RemoteSession", "create_call", "expect", "task_ref"]

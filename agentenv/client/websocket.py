@@ -49,22 +49,20 @@ class WebSocketTransport:
             self._next_id += 1
             call.id = self._next_id
         envelopes = [encode(call) for call in calls]
-        futures: list[asyncio.Future[Reply]] = []
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_s
+        if self._socket is None or self._socket.closed:
+            await self._open_until(deadline, timeout_s)
+        futures: list[asyncio.Future[Reply]] = [loop.create_future() for _ in calls]
+        for call, future in zip(calls, futures, strict=True):
+            self._waiting[call.id] = (call, future)  # type: ignore[index]
+        self._outbox += envelopes
+        self._wake.set()
+        # One timer for all of them: asyncio.timeout() costs as much as the rest of an exchange.
+        timer = loop.call_at(deadline, self._late, futures, timeout_s)
         try:
-            async with asyncio.timeout(timeout_s):
-                if self._socket is None or self._socket.closed:
-                    await self._open()
-                loop = asyncio.get_running_loop()
-                for call in calls:
-                    future: asyncio.Future[Reply] = loop.create_future()
-                    self._waiting[call.id] = (call, future)  # type: ignore[index]
-                    futures.append(future)
-                self._outbox += envelopes
-                self._wake.set()
-                return [await future for future in futures]
-        except TimeoutError as exc:
-            raise TransportLost(f"no reply from {self.address} within {timeout_s:g} s") from exc
-        finally:
+            return [await future for future in futures]
+        except BaseException:
             for future in futures:
                 if not future.done():
                     future.cancel()
@@ -72,10 +70,25 @@ class WebSocketTransport:
                     future.exception()  # a second loss in one exchange has been told already
             for call in calls:
                 self._waiting.pop(call.id, None)  # type: ignore[arg-type]
+            raise
+        finally:
+            timer.cancel()
+
+    def _late(self, futures: Sequence[asyncio.Future[Reply]], timeout_s: float) -> None:
+        for future in futures:
+            if not future.done():
+                future.set_exception(TransportLost(f"no reply from {self.address} within {timeout_s:g} s"))
 
     async def get_json(self, path: str) -> bytes:
         """See Transport."""
         return await self._control.get_json(path)
+
+    async def _open_until(self, deadline: float, timeout_s: float) -> None:
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self._open()
+        except TimeoutError as exc:
+            raise TransportLost(f"no socket to {self.address} within {timeout_s:g} s") from exc
 
     async def _open(self) -> None:
         import aiohttp
