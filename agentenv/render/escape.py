@@ -38,8 +38,8 @@ class ChatTokenizer(Protocol):
     def apply_chat_template(self, conversation: list[dict[str, str]], **kwargs: Any) -> Any:
         """Text of a conversation, with `tokenize=False`."""
 
-    def __len__(self) -> int:
-        """Size of the vocabulary, added tokens included."""
+    def get_vocab(self) -> dict[str, int]:
+        """Every token, added ones included."""
 
 
 @dataclass(frozen=True, slots=True)

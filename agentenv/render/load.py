@@ -28,18 +28,38 @@ def load_renderer(
     except (OSError, ValueError) as exc:
         raise BadCall(f"{folder} holds no tokenizer that can be read: {exc}") from exc
     return Renderer(
-        cast("ChatTokenizer", tokenizer), history=history, date=date, eos_ids=eos_ids_of(folder), options=options
+        cast("ChatTokenizer", tokenizer),
+        history=history,
+        date=date,
+        eos_ids=eos_ids_of(folder),
+        vocab_size=_vocab_size(folder),
+        options=options,
     )
 
 
 def eos_ids_of(folder: Path) -> tuple[int, ...]:
     """EOS ids of a model's generation config; nothing else of it is ever used."""
-    file = folder / "generation_config.json"
-    if not file.is_file():
-        return ()
-    try:
-        found = json.loads(file.read_text(encoding="utf-8")).get("eos_token_id")
-    except (ValueError, AttributeError) as exc:
-        raise BadCall(f"{file} is not a JSON object: {exc}") from exc
+    found = _record(folder / "generation_config.json").get("eos_token_id")
     ids = found if isinstance(found, list) else [] if found is None else [found]
     return tuple(int(i) for i in ids)
+
+
+def _vocab_size(folder: Path) -> int | None:
+    """Of the model; some families nest it."""
+    record = _record(folder / "config.json")
+    nested = record.get("text_config")
+    found = record.get("vocab_size", nested.get("vocab_size") if isinstance(nested, dict) else None)
+    return int(found) if found is not None else None
+
+
+def _record(file: Path) -> dict[str, Any]:
+    """A JSON object; empty where there is no such file."""
+    if not file.is_file():
+        return {}
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as exc:
+        raise BadCall(f"{file} is not JSON: {exc}") from exc
+    if not isinstance(found, dict):
+        raise BadCall(f"{file} is not a JSON object")
+    return found

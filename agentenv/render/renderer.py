@@ -10,6 +10,7 @@ import hashlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from agentenv.errors import BadCall
@@ -55,17 +56,20 @@ class Renderer:
         history: str = "append",
         date: str = DATE,
         eos_ids: Iterable[int] = (),
+        vocab_size: int | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         """`eos_ids`: those of the model's generation config. `options`: variables of the template, by its names.
 
+        `vocab_size`: of the model, where that is larger than the tokenizer's.
         BadCall names what in the template keeps it from being used turn by turn.
         """
         if history not in HISTORIES:
             raise BadCall(f"history must be one of {', '.join(HISTORIES)}, not {history!r}")
         self.history, self.date, self.options = history, date, dict(options or {})
         self.tokenizer = tokenizer
-        self.vocab_size = len(tokenizer)
+        self.vocab_size = max(1 + max(tokenizer.get_vocab().values()), vocab_size or 0)
+        """Ids are below this; a model may know more of them than its tokenizer."""
         self._encoder = Encoder(tokenizer)
         self._template = ChatTemplate(tokenizer, date=date, options=self.options)
         self._end_text = self._find_end()
@@ -91,14 +95,17 @@ class Renderer:
 
     def describe(self) -> dict[str, Any]:
         """What makes two renderers the same one."""
-        added = sorted((int(i), str(t)) for i, t in self.tokenizer.added_tokens_decoder.items())
         return {
             "history": self.history,
             "date": self.date,
             "options": self.options,
             "template": digest_of([self._template.source])[:16],
-            "vocabulary": digest_of([self.vocab_size, added])[:16],
+            "vocabulary": self._vocabulary,
         }
+
+    @cached_property
+    def _vocabulary(self) -> str:
+        return digest_of(self.tokenizer.get_vocab())[:16]
 
     def prompt(self, messages: Sequence[Message]) -> list[int]:
         """Ids of a whole conversation and the header of the model's next turn; contents are escaped.

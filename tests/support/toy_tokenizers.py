@@ -148,3 +148,21 @@ def letters_tokenizer(template: str) -> Any:
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", pad_token="<pad>")
     fast.chat_template = template
     return fast
+
+
+def token_chat() -> Any:
+    """One id a letter, headers of three: start 2, end 1, user 21, assistant 22, newline 30, sampled 200..206."""
+    from tokenizers import AddedToken, Tokenizer, decoders, models
+    from transformers import PreTrainedTokenizerFast
+
+    vocab = {"<pad>": 0, "<end>": 1, "<start>": 2, "<user>": 21, "<assistant>": 22, "\n": 30}
+    vocab |= {"a": 100, "b": 110, "c": 111, "d": 112} | {letter: i for i, letter in enumerate("pqrstuv", 200)}
+    tokenizer = Tokenizer(models.BPE(vocab, []))
+    tokenizer.decoder = decoders.Fuse()
+    tokenizer.add_special_tokens([AddedToken(s, special=True) for s in vocab if s.startswith("<")])
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", pad_token="<pad>")
+    fast.chat_template = (
+        "{% for m in messages %}{{ '<start><' + m['role'] + '>\\n' + m['content'] + '<end>\\n' }}{% endfor %}"
+        "{% if add_generation_prompt %}{{ '<start><assistant>\\n' }}{% endif %}"
+    )
+    return fast

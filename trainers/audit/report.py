@@ -25,7 +25,7 @@ class Finding:
     level: str
     """`error` stops a run, `warning` does not."""
     rule: str
-    """Short name of what was checked; docs/training.md lists them."""
+    """Short name of what was checked; docs/tokens.md lists them."""
     where: str
     """Episode, and turn where it is about one."""
     text: str

@@ -201,3 +201,16 @@ def test_messages_of_anything_but_text_are_refused():
         renderer_of(CHATML).prompt([{"role": "user", "content": "a", "tool_calls": []}])
     with pytest.raises(BadCall, match="role and a text"):
         renderer_of(CHATML).prompt([{"role": "user", "content": None}])
+
+
+def test_a_models_vocabulary_may_be_larger_than_its_tokenizers(tmp_path):
+    chat_tokenizer(CHATML).save_pretrained(tmp_path)
+    own = load_renderer(tmp_path).vocab_size
+    assert own == 1 + max(chat_tokenizer(CHATML).get_vocab().values())
+    (tmp_path / "config.json").write_text('{"model_type": "qwen2", "vocab_size": 512}')
+    renderer = load_renderer(tmp_path)
+    assert renderer.vocab_size == 512
+    assert renderer.decode([*renderer.reply("left"), 500]) == "left"
+    (tmp_path / "generation_config.json").write_text("[]")
+    with pytest.raises(BadCall, match="not a JSON object"):
+        load_renderer(tmp_path)
