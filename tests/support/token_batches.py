@@ -63,3 +63,30 @@ def learner_config(model: Path, **settings: object) -> TrainConfig:
             raise AttributeError(f"no setting {name}")
         setattr(target, key, value)
     return config
+
+
+def gradients(learner: object, batch: TokenBatch, role: str = "policy") -> dict[str, np.ndarray]:
+    """Whole gradients of one optimizer step over all of `batch`, by an `FsdpLearner`; they are dropped afterwards."""
+    from trainers.algorithms.losses import Totals
+    from trainers.fsdp.model import full_tensor
+    from trainers.fsdp.update import Losses, pieces_of
+
+    envs = sorted({e.env for e in batch.episodes})
+    pieces, totals = pieces_of(batch.episodes, envs), Totals.of(batch.episodes)
+    losses, one = Losses(learner.config, learner.world, envs), learner._roles[role]
+    if role == "policy":
+        losses.policy(one, pieces, totals, batch=batch, only_step=True)
+    else:
+        losses.critic(one, pieces, totals)
+    found = {name: full_tensor(p.grad).numpy().copy() for name, p in one.parameters.items()}
+    one.drop_gradients()
+    return found
+
+
+def with_values(batch: TokenBatch, seed: int = 1) -> TokenBatch:
+    """The batch with values and returns drawn at random."""
+    draw = np.random.default_rng(seed)
+    for segment in batch.segments:
+        segment.values = np.where(segment.mask, draw.normal(size=len(segment)), 0).astype(np.float32)
+        segment.returns = np.where(segment.mask, draw.normal(size=len(segment)), 0).astype(np.float32)
+    return batch

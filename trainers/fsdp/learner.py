@@ -16,18 +16,9 @@ from trainers.algorithms.losses import Totals, metrics_of
 from trainers.batch import Episode, Floats, Segment, TokenBatch
 from trainers.config import TrainConfig
 from trainers.fsdp import attention, states
+from trainers.fsdp.build import critic_runner, policy_runner
 from trainers.fsdp.export import write_folder
-from trainers.fsdp.model import (
-    PolicyModel,
-    ValueModel,
-    adapters_off,
-    add_adapters,
-    load_backbone,
-    load_config,
-    load_policy,
-    policy_weights,
-    shard,
-)
+from trainers.fsdp.model import adapters_off, load_config, policy_weights
 from trainers.fsdp.packing import extended, item_of
 from trainers.fsdp.role import Role, finite
 from trainers.fsdp.runner import Runner
@@ -50,10 +41,21 @@ class FsdpLearner:
         self.config = config
         self.world: World = join(shard_size=config.fsdp.shard_size)
         self._open = True
-        self._roles = {"policy": Role(self._policy_runner("policy"), config.optim)}
+        self._roles: dict[str, Role] = {}
+        self._reference: Runner | None = None
+        try:
+            self._build()
+        except BaseException:
+            self.close()
+            raise
+
+    def _build(self) -> None:
+        config = self.config
+        self._roles["policy"] = Role(policy_runner(config, self.world, "policy"), config.optim)
         if config.algorithm.estimator == "gae":
-            self._roles["critic"] = Role(self._critic_runner(), config.critic.optim)
-        self._reference = self._policy_runner("reference") if self._needs_reference() else None
+            self._roles["critic"] = Role(critic_runner(config, self.world), config.critic.optim)
+        if config.kl.placement != "none":
+            self._reference_runner()
 
     def logprobs(self, batch: TokenBatch, *, reference: bool = False) -> list[Floats]:
         """See `Learner.logprobs`."""
@@ -169,41 +171,13 @@ class FsdpLearner:
             tasks=tasks,
         )
 
-    def _needs_reference(self) -> bool:
-        return self.config.kl.placement != "none" and not self.config.model.lora.rank
-
     def _reference_runner(self) -> Runner:
         """The model as the run began: with adapters the base, else one of its own, built when first asked for."""
         if self.config.model.lora.rank:
             return self._policy
         if self._reference is None:
-            self._reference = self._policy_runner("reference")
+            self._reference = policy_runner(self.config, self.world, "reference")
         return self._reference
-
-    def _policy_runner(self, name: str) -> Runner:
-        config = self.config
-        lm = load_policy(config.model.path, rank=self.world.rank)
-        if name == "policy" and config.model.lora.rank:
-            add_adapters(lm, config.model.lora, seed=config.run.seed)
-        model = PolicyModel(lm)
-        if name == "reference":
-            model.requires_grad_(False)
-        shard(model, lm, self.world, config.model, config.fsdp)
-        runner = Runner(name, model, lm, self.world, config)
-        runner.choose(lambda items: runner.score(items)[0])
-        return runner
-
-    def _critic_runner(self) -> Runner:
-        config = self.config
-        backbone = load_backbone(config.critic.model.path or config.model.path, rank=self.world.rank)
-        model = ValueModel(backbone)
-        shard(model, backbone, self.world, config.model, config.fsdp)
-        runner = Runner("critic", model, backbone, self.world, config)
-        with torch.no_grad():
-            model.head.weight.fill_(1.0)  # a head of zeros would hide a leak
-            runner.choose(runner)
-            model.head.weight.zero_()
-        return runner
 
 
 def _check(config: TrainConfig) -> None:

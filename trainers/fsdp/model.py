@@ -78,7 +78,7 @@ class ValueModel(nn.Module):
     ) -> torch.Tensor:
         """V at the wanted positions, [N] float32."""
         values: torch.Tensor = self.head(wanted_states(self.backbone, tokens, positions, at, lengths))
-        return values.squeeze(-1).float()
+        return values.float().sum(-1)  # of one number; FSDP wants no view
 
 
 def wanted_states(
@@ -213,7 +213,8 @@ def shard(model: nn.Module, hf_model: Any, world: World, settings: ModelSettings
     for module in model.modules():
         if type(module).__name__ in units:
             fully_shard(module, mesh=world.mesh, mp_policy=precision, offload_policy=offload)
-    fully_shard(model, mesh=world.mesh, mp_policy=precision, offload_policy=offload)
+    # By default the root stays whole after a forward pass, and would give its rounded copies as its parameters.
+    fully_shard(model, mesh=world.mesh, mp_policy=precision, offload_policy=offload, reshard_after_forward=True)
     for module in model.modules():
         for name, buffer in module.named_buffers(recurse=False):
             module.register_buffer(name, buffer.to(world.device), name not in module._non_persistent_buffers_set)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 
 import torch
 import torch.distributed as dist
@@ -12,6 +13,8 @@ from torch.distributed import HashStore  # type: ignore[attr-defined]
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
 from trainers.settings import BadSetting
+
+T = TypeVar("T")
 
 NO_LIMIT = timedelta(days=365)
 """Of calls that wait while another rank collects episodes."""
@@ -53,6 +56,15 @@ def join(*, shard_size: int | None) -> World:
     device = torch.device(kind, torch.cuda.current_device()) if kind == "cuda" else torch.device(kind)
     control = dist.new_group(backend="gloo", timeout=NO_LIMIT) if size > 1 else None
     return World(rank=rank, size=size, device=device, mesh=mesh, control=control, owned=bool(owned))
+
+
+def from_first(value: T, world: World) -> T:
+    """What rank 0 has, on every rank."""
+    if world.control is None:
+        return value
+    shared = [value]
+    dist.broadcast_object_list(shared, src=0, group=world.control)
+    return shared[0]
 
 
 def leave(world: World) -> None:
