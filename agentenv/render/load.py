@@ -38,8 +38,10 @@ def load_renderer(
 
 
 def eos_ids_of(folder: Path) -> tuple[int, ...]:
-    """EOS ids of a model's generation config; nothing else of it is ever used."""
+    """EOS ids of a model's generation config, else of its config; nothing else of the former is ever used."""
     found = _record(folder / "generation_config.json").get("eos_token_id")
+    if found is None:
+        found = _record(folder / "config.json").get("eos_token_id")
     ids = found if isinstance(found, list) else [] if found is None else [found]
     return tuple(int(i) for i in ids)
 

@@ -189,6 +189,9 @@ def test_a_folders_generation_config_gives_eos_ids_and_nothing_else(tmp_path):
     renderer = load_renderer(tmp_path)
     assert renderer.eos_ids == (314, 316)
     assert renderer.describe() == Renderer(chat_tokenizer(CHATML)).describe()
+    (tmp_path / "generation_config.json").unlink()
+    (tmp_path / "config.json").write_text('{"model_type": "qwen2", "eos_token_id": 315}')
+    assert load_renderer(tmp_path).eos_ids == (315, 316)
 
 
 def test_decoding_drops_special_tokens_and_keeps_reasoning():
