@@ -108,6 +108,8 @@ class Connection:
         """
         if self._closed:
             raise ClientClosed(f"the connection to {self.transport.address} is closed; make a new one")
+        if not calls:
+            return []
         replies: list[Reply] = []
         again: list[int] | None = None  # places of the calls to send again; None while no reply has come to any
         give_up_at: float | None = None

@@ -77,7 +77,10 @@ class WebSocketTransport:
     def _late(self, futures: Sequence[asyncio.Future[Reply]], timeout_s: float) -> None:
         for future in futures:
             if not future.done():
-                future.set_exception(TransportLost(f"no reply from {self.address} within {timeout_s:g} s"))
+                future.set_exception(self._no_reply(timeout_s))
+
+    def _no_reply(self, timeout_s: float) -> TransportLost:
+        return TransportLost(f"no reply from {self.address} within {timeout_s:g} s")
 
     async def get_json(self, path: str) -> bytes:
         """See Transport."""
@@ -88,7 +91,7 @@ class WebSocketTransport:
             async with asyncio.timeout_at(deadline):
                 await self._open()
         except TimeoutError as exc:
-            raise TransportLost(f"no socket to {self.address} within {timeout_s:g} s") from exc
+            raise self._no_reply(timeout_s) from exc
 
     async def _open(self) -> None:
         import aiohttp

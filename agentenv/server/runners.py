@@ -25,6 +25,8 @@ log = logging.getLogger("agentenv.server")
 
 SLOW_CALL_S = 0.001
 SLOW_CALLS_ALLOWED = 5
+WATCHED_CALLS = 20
+"""Calls of an inline env that are measured by thread time after a slow one."""
 CLOSE_S = 30.0
 """Seconds that an env may take to close."""
 
@@ -48,30 +50,33 @@ class Runner(Protocol):
 class InlineGauge:
     """Watches the calls of one inline env; after five slow ones the env is demoted to threads.
 
-    Thread time is what counts, but asking for it costs as much as a small step. So it is only asked for after a call
-    was slow by the wall clock.
+    Thread time is what counts, but asking for it costs as much as a small step. So it is only asked for in the calls
+    that follow one that was slow by the wall clock, which may have been the machine's fault.
     """
 
     def __init__(self, spec: EnvSpec) -> None:
         self.spec = spec
         self.demoted = False
-        self._watching = False
+        self._watched = 0
+        """Calls that are still to be measured by thread time."""
         self._slow = 0
 
-    def call(self, method: Callable[[Any], Any], argument: Any) -> Any:
-        """`method(argument)`, measured."""
-        if self._watching:
-            started = time.thread_time()
-            try:
-                return method(argument)
-            finally:
-                self._note(time.thread_time() - started)
+    def call(self, method: Callable[[Any], Any], argument: Any, limit_s: float) -> Any:
+        """`method(argument)`, measured; EnvFailed when it took over `limit_s`."""
+        used_before = time.thread_time() if self._watched else 0.0
         started = time.perf_counter()
         try:
-            return method(argument)
+            result = method(argument)
         finally:
-            if time.perf_counter() - started > SLOW_CALL_S:
-                self._watching = True
+            took = time.perf_counter() - started
+            if self._watched:
+                self._watched -= 1
+                self._note(time.thread_time() - used_before)
+            if took > SLOW_CALL_S:
+                self._watched = WATCHED_CALLS
+        if took > limit_s:
+            raise EnvFailed(f"{self.spec.id}.{method.__name__} took over {limit_s:g} s")
+        return result
 
     def _note(self, seconds: float) -> None:
         self._slow += seconds > SLOW_CALL_S
@@ -179,11 +184,7 @@ class InlineRunner(ThreadRunner):
 
     def run_now(self, operation: str, argument: Any, limit_s: float) -> Any:
         """Carry out one operation before returning."""
-        started = time.perf_counter()
-        result = self.gauge.call(getattr(self.host, operation), argument)
-        if time.perf_counter() - started > limit_s:
-            raise EnvFailed(f"{self.host.spec.id}.{operation} took over {limit_s:g} s")
-        return result
+        return self.gauge.call(getattr(self.host, operation), argument, limit_s)
 
     async def run(self, operation: str, argument: Any, limit_s: float) -> Any:
         """See Runner."""
