@@ -14,6 +14,8 @@ import typer
 NAMES = ("agentenv", "envservers", "evals", "trainers")
 """The import names of this distribution."""
 GROUPS = ("envs", "agents", "commands", "engines", "trainers", "suites", "web")
+BACKENDS = ("engines", "trainers")
+"""Groups whose members need an extra of ours (torch and more), which few machines have."""
 PORT = 8000
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
@@ -80,7 +82,9 @@ def plugins() -> Iterator[Finding]:
         usable = [f"{name} ({points[name][1].name})" for name in loaded if name not in broken]
         yield _finding(f"plug-ins: {group}", "ok", ", ".join(usable) or "none")
         for name, found in broken.items():
-            yield _finding(f"plug-in {name}", "problem", f"of {points[name][1].name}: unavailable: {found.reason}")
+            optional = group in BACKENDS and found.reason.startswith("ModuleNotFoundError")
+            detail = f"of {points[name][1].name}: unavailable: {found.reason}"
+            yield _finding(f"plug-in {name}", "note" if optional else "problem", detail)
 
 
 def home_folder() -> Finding:
