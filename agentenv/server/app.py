@@ -21,7 +21,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from agentenv.errors import AgentEnvError, BadRequest, BodyTooLarge, NotFound, NotJson
-from agentenv.server.batch import encode_reply, read_envelopes, run_batch
+from agentenv.server.batch import envelope, read_envelopes, run_batch
 from agentenv.server.control import control, refuse_unknown
 from agentenv.server.guard import Guard
 from agentenv.server.openapi import openapi
@@ -103,8 +103,8 @@ def make_app(sessions: Sessions, *, hosts: Iterable[str] = (), token: str | None
                 if isinstance(reply, Reply) and isinstance(reply.body, Problem)
                 else BadRequest("`requests` must be a list")
             )
-        parts = [encode_reply(id, reply) for id, reply in await run_batch(sessions, envelopes)]
-        return Response(b'{"replies":[' + b",".join(parts) + b"]}", media_type=JSON)
+        replies = [envelope(id, reply) for id, reply in await run_batch(sessions, envelopes)]
+        return Response(_encoder.encode({"replies": replies}), media_type=JSON)
 
     async def plain(request: Request) -> Response:
         query = request.scope["query_string"].decode("latin-1")

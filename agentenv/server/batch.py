@@ -16,7 +16,7 @@ Envelope = tuple[int | str, Call | Reply]
 """An id, and the call to do or the reply to a call that cannot be read."""
 
 
-class ReplyEnvelope(msgspec.Struct, omit_defaults=True):
+class ReplyEnvelope(msgspec.Struct, omit_defaults=True, gc=False):
     """One reply as it travels."""
 
     id: int | str
@@ -74,11 +74,15 @@ def _read(data: bytes) -> Envelope:
             return 0, failure(exc)
 
 
-def encode_reply(id: int | str, reply: Reply) -> bytes:
-    """One reply's envelope as JSON."""
+def envelope(id: int | str, reply: Reply) -> ReplyEnvelope:
+    """One reply as it travels."""
     body = reply.body
     raw = msgspec.Raw(encode_problem(body)) if isinstance(body, Problem) else body
-    return _encoder.encode(ReplyEnvelope(id, reply.status, raw, reply.retry_after_s))
+    return ReplyEnvelope(id, reply.status, raw, reply.retry_after_s)
+
+
+encode = _encoder.encode
+"""JSON of an envelope, or of a list of them."""
 
 
 async def run_batch(sessions: Sessions, envelopes: Sequence[Envelope]) -> list[tuple[int | str, Reply]]:

@@ -103,6 +103,8 @@ class Session:
         """
         if episode is None and step is None:
             return None
+        if operation == "step" and episode == self.episode and step == self.step:
+            return None  # the usual case: the last call, whatever it was, did not stand at the current step
         current = (self.episode, self.step if operation == "step" else 0)
         position = (current[0] if episode is None else episode, current[1] if step is None else step)
         last = self._last

@@ -195,8 +195,8 @@ class Sessions:
             self.specs[env] = spec
             return spec
         close = difflib.get_close_matches(env[:64], self.specs, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ";"
-        raise UnknownEnv(f"this server has no environment {env!r}{hint} it serves {', '.join(sorted(self.specs))}")
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise UnknownEnv(f"this server has no environment {env!r}; it serves {', '.join(sorted(self.specs))}{hint}")
 
     def options_of(self, spec: EnvSpec, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """Options of a session: the server's own, then the client's where their scope allows it."""
@@ -249,6 +249,7 @@ class Sessions:
         return reply
 
     async def _make(self, body: CreateBody) -> Reply:
+        self._refuse_when_closed()
         spec = self.spec_of(body.env)
         if body.max_steps is not None and body.max_steps < 1:
             raise BadRequest(f"max_steps is {body.max_steps}; it must be at least 1")
@@ -256,8 +257,7 @@ class Sessions:
         # The first use of some options may generate thousands of tasks: not on the event loop.
         wanted = task_wanted(body.task)
         tasks, task = await asyncio.wrap_future(self._runners.threads.submit(find_in_set, spec, options, wanted))
-        if self._closed:
-            raise NoCapacity("the server is ending")
+        self._refuse_when_closed()
         self.reap()
         taken = len(self._sessions) + self._creating + self._stuck
         if taken >= self.limits.max_sessions:
@@ -276,8 +276,7 @@ class Sessions:
         self._creating += 1
         try:
             await session.start(task)
-            if self._closed:
-                raise NoCapacity("the server is ending")
+            self._refuse_when_closed()
         except BaseException:
             self._count_stuck(session)
             self._task(self._put_away(session))
@@ -298,6 +297,10 @@ class Sessions:
                 image=session.image,
             ),
         )
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise NoCapacity("the server is ending")
 
     async def _reset(self, call: ResetCall) -> Reply:
         return await self._in_turn(call.session, lambda s: s.reset(call.body))

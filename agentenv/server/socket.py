@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from starlette.websockets import WebSocketDisconnect
 
-from agentenv.server.batch import encode_reply, read_envelopes
+from agentenv.server.batch import encode, envelope, read_envelopes
 from agentenv.server.sessions import Sessions
 from agentenv.wire import Call, Reply
 
@@ -85,8 +85,8 @@ class Socket:
             self._room.set()
 
     async def _send(self, replies: list[Answered], *, as_list: bool) -> None:
-        parts = [encode_reply(id, reply) for id, reply in replies]
-        messages = [b"[" + b",".join(parts) + b"]"] if as_list else parts
+        envelopes = [envelope(id, reply) for id, reply in replies]
+        messages = [encode(envelopes)] if as_list else [encode(one) for one in envelopes]
         async with self._sending:
             for message in messages:
                 try:

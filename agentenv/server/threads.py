@@ -27,16 +27,14 @@ class Threads:
         self._queue: SimpleQueue[Work | None] = SimpleQueue()
         self._idle = 0
         """Threads that wait for work and have none in the queue."""
-        self._started = 0
+        self._closed = False
 
     def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
         """Begin `function(*arguments)` at once, in an idle thread or a new one."""
         work: Work = (Future(), function, arguments)
         with self._guard:
             new = self._idle == 0
-            if new:
-                self._started += 1
-            else:
+            if not new:
                 self._idle -= 1
         if new:
             name = f"{self._name}-{next(self._numbers)}"
@@ -46,28 +44,31 @@ class Threads:
         return work[0]
 
     def close(self) -> None:
-        """Let the threads end; one that is inside a call ends after it."""
+        """Let the threads end; one that is inside a call, or gets one later, ends after it."""
         with self._guard:
-            started, self._started = self._started, 0
-        for _ in range(started):
+            self._closed = True
+            idle, self._idle = self._idle, 0
+        for _ in range(idle):
             self._queue.put(None)
 
     def _work(self, work: Work | None) -> None:
-        while work is not None:
-            self._do(*work)
+        while work is not None and self._do(*work):
             del work  # an idle thread keeps no env alive
             work = self._queue.get()
 
-    def _do(self, future: Future[Any], function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    def _do(self, future: Future[Any], function: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
+        """Do one piece of work; whether the thread is to wait for another."""
         result, error = None, None
         try:
             result = function(*arguments)
         except BaseException as exc:
             error = exc
         with self._guard:  # before the result is told, so that whoever hears of it finds this thread idle
-            self._idle += 1
+            stays = not self._closed
+            self._idle += stays
         if error is None:
             future.set_result(result)
         else:
             future.set_exception(error)
         del future, error  # they refer to each other through the traceback
+        return stays
