@@ -108,6 +108,9 @@ class RolloutSettings(Settings):
     history: str = setting("append", choices=("append", "template"))
     engine_options: dict[str, Any] = setting({})
     """The engine's own, by its own names."""
+    push_tolerance: float | None = setting(None, low=0.0)
+    """Mean |difference| of log-probabilities between engine and learner after a push; None: 1e-4, or 0.05 where one of
+    them computes in less than float32."""
 
 
 @dataclass(kw_only=True)

@@ -37,6 +37,23 @@ def context_of(path: str, wanted: int | None) -> int:
     return int(wanted or limit)  # type: ignore[arg-type]
 
 
+def shapes_of(path: str) -> dict[str, tuple[int, ...]]:
+    """Shape of every tensor in the folder's safetensors files, by name."""
+    files = sorted(Path(path).glob("*.safetensors"))
+    if not files:
+        raise BadSetting(f"model.path={path!r} has no safetensors files")
+    return {
+        name: tuple(entry["shape"]) for file in files for name, entry in _header(file).items() if name != "__metadata__"
+    }
+
+
+def _header(file: Path) -> dict[str, Any]:
+    with file.open("rb") as opened:
+        size = int.from_bytes(opened.read(8), "little")
+        header: dict[str, Any] = json.loads(opened.read(size))
+    return header
+
+
 def _read(path: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
