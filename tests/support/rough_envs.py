@@ -11,15 +11,16 @@ import sys
 import threading
 import time
 from collections import Counter as Counts
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from toy_envs import tasks_of
 
 from agentenv.env import AsyncEnv, Env
-from agentenv.protocol import Action, StepResult, Task
-from agentenv.registry import Concurrency, EnvSpec
+from agentenv.protocol import Action, Outcome, StepResult, Task
+from agentenv.registry import Concurrency, EnvSpec, TableTasks
 
 CLOSED: Counts[int] = Counts()
 """Closed envs of this process, by task seed."""
@@ -121,6 +122,25 @@ class AsyncRough(AsyncEnv):
             CLOSED[self.seed] += 1
 
 
+class Sour(Env):
+    """Cannot be reset to task 666."""
+
+    def reset(self, task: Task) -> StepResult:
+        if task.seed == 666:
+            raise RuntimeError("not this one")
+        return StepResult(observation=f"task {task.seed}")
+
+    def step(self, action: Action) -> StepResult:
+        return StepResult(observation="here", info={"n": 1})
+
+
+class BadFinish(Rough):
+    """Breaks when it is to score a cut episode."""
+
+    def finish(self, reason: Outcome) -> StepResult | None:
+        raise RuntimeError("no score")
+
+
 def answer(text: str) -> StepResult:
     """What every model answers to an action that does not hold it."""
     match text.split(" ", 1):
@@ -151,6 +171,13 @@ def answer(text: str) -> StepResult:
         case ["odd"]:
             return StepResult(observation="a\ud800b\x00c", info={"t": ["\udfff"], "\udc00": 1})
     return StepResult(observation=f"did {text}")
+
+
+def limited_tasks(options: Mapping[str, Any]) -> TableTasks:
+    """Tasks of which the first allows two steps, the second a hundred."""
+    first, second = tasks_of("toy_inline", 2).tables["train"]
+    train = [replace(first, max_steps=2), replace(second, max_steps=100)]
+    return TableTasks(tables={"train": train, "test": []}, version="1")
 
 
 def spec(id: str, entry: str, concurrency: Concurrency, **changes: Any) -> EnvSpec:

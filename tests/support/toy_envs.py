@@ -135,12 +135,21 @@ class Odd(Env):
             "no success": dict(terminated=True),
             "score": dict(terminated=True, success=True, score=0.8, info={"score": 0.8}),
             "pay": dict(reward=1.0),
+            "names": dict(info={"name": np.str_("Ada"), 7: np.bool_(True)}),
+            "text": dict(observation=3),
+            "picture": dict(image="png"),
+            "info none": dict(info=None),
+            "score nan": dict(score=float("nan")),
             "end": dict(terminated=True, success=False),
         }
+        if action.text == "nothing":
+            return None  # type: ignore[return-value]
         return StepResult(**{"observation": f"did {action.text}", **answers.get(action.text, {})})
 
     def finish(self, reason: Outcome) -> StepResult | None:
-        return StepResult(observation="scored", reward=0.25, success=True, score=7.0) if self.steps > 1 else None
+        if self.steps < 2:
+            return None
+        return StepResult(observation="scored", reward=0.25, success=True, score=7.0, info={"why": reason.value})
 
 
 class Exclusive(Env):
