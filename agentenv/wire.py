@@ -1,6 +1,7 @@
 """The bodies that travel under `/v1`: requests refuse unknown fields, replies may grow within a protocol version.
 
-Server and client share these types. The local transport passes the objects themselves, the others their JSON.
+Server and client share these types. The local transport passes the objects themselves, the others their JSON. Those of
+a step are kept out of garbage collection (`gc=False`): they hold JSON values, so no cycles, and there are many of them.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class ResetBody(Struct, forbid_unknown_fields=True, omit_defaults=True):
     episode: int | None = None
 
 
-class StepBody(Struct, forbid_unknown_fields=True, omit_defaults=True):
+class StepBody(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """POST /v1/sessions/{id}/step."""
 
     action: str | ActionBody
@@ -90,7 +91,7 @@ class ResetCall(Struct, tag_field="op", tag="reset", forbid_unknown_fields=True)
     id: int | str = 0
 
 
-class StepCall(Struct, tag_field="op", tag="step", forbid_unknown_fields=True):
+class StepCall(Struct, tag_field="op", tag="step", forbid_unknown_fields=True, gc=False):
     """Envelope of a step."""
 
     session: str
@@ -180,7 +181,7 @@ class ResetReply(Struct):
     image: bytes | None = None
 
 
-class StepReply(Struct):
+class StepReply(Struct, gc=False):
     """200 of a step, and the final result that a delete returns. `step` is the position after the call."""
 
     observation: str
@@ -254,7 +255,7 @@ class Problem(Struct, omit_defaults=True):
         return cls(self.detail, **self.extra)
 
 
-class Reply(Struct):
+class Reply(Struct, gc=False):
     """What came back for a call: a body on success, a problem otherwise."""
 
     status: int

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from agentenv.errors import AgentEnvError, BadCall
-from agentenv.wire import REPLY_TYPES, Call, Problem, Reply, decode_problem
+from agentenv.wire import REPLY_TYPES, Call, Problem, Reply, StepReply, decode_problem
 
 MAX_REPLY_BYTES = 64 * 1024 * 1024
 CHUNK_BYTES = 1024 * 1024
@@ -19,12 +19,21 @@ _encoder = msgspec.json.Encoder()
 _decoders: dict[type, Any] = {call: msgspec.json.Decoder(reply) for call, reply in REPLY_TYPES.items()}
 
 
-class ReplyEnvelope(msgspec.Struct):
+class ReplyEnvelope(msgspec.Struct, gc=False):
     """One reply of a batch or a socket."""
 
     id: int | str
     status: int
     body: msgspec.Raw
+    retry_after_s: float | None = None
+
+
+class StepEnvelope(msgspec.Struct, gc=False):
+    """The reply of a step; read in one pass, where the other kind takes two."""
+
+    id: int | str
+    status: int
+    body: StepReply
     retry_after_s: float | None = None
 
 

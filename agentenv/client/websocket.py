@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agentenv.client.codec import MAX_REPLY_BYTES, ReplyEnvelope, decode_reply, encode, in_chunks
+from agentenv.client.codec import MAX_REPLY_BYTES, ReplyEnvelope, StepEnvelope, decode_reply, encode, in_chunks
 from agentenv.client.http import HttpTransport
 from agentenv.client.url import base_url_of, unreachable
 from agentenv.errors import AgentEnvError, TransportLost, Unauthorized
-from agentenv.wire import Call, Reply
+from agentenv.wire import Call, DeleteCall, Reply, StepCall
 
 if TYPE_CHECKING:
     import aiohttp
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("agentenv.client")
 
 _envelopes = msgspec.json.Decoder(list[ReplyEnvelope] | ReplyEnvelope)
+_steps = msgspec.json.Decoder(list[StepEnvelope] | StepEnvelope)
+"""For messages with nothing but replies of steps, which are nearly all; the former reads what does not fit."""
 
 
 class WebSocketTransport:
@@ -38,7 +40,7 @@ class WebSocketTransport:
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._opening = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
-        self._waiting: dict[int, tuple[Call, asyncio.Future[Reply]]] = {}
+        self._waiting: dict[int | str, tuple[Call, asyncio.Future[Reply]]] = {}
         self._outbox: list[bytes] = []
         self._wake = asyncio.Event()
         self._next_id = 0
@@ -157,17 +159,15 @@ class WebSocketTransport:
                     future.set_exception(lost)
 
     def _take(self, data: bytes | str) -> None:
-        got = _envelopes.decode(data)
-        for envelope in got if type(got) is list else [got]:
-            assert isinstance(envelope, ReplyEnvelope)
-            waiting = self._waiting.pop(envelope.id, None) if isinstance(envelope.id, int) else None
+        for envelope in _read(data):
+            waiting = self._waiting.pop(envelope.id, None)
             if waiting is None:
                 continue  # a late or doubled reply: its call has been answered or given up
             call, future = waiting
             if future.done():
                 continue
             try:
-                future.set_result(decode_reply(call, envelope.status, envelope.body, envelope.retry_after_s))
+                future.set_result(_reply(call, envelope))
             except AgentEnvError as exc:
                 future.set_exception(exc)
 
@@ -188,3 +188,22 @@ class WebSocketTransport:
         if session is not None:
             await session.close()
         await self._control.close()
+
+
+def _read(data: bytes | str) -> Sequence[StepEnvelope] | Sequence[ReplyEnvelope]:
+    """The envelopes of a message."""
+    try:
+        steps = _steps.decode(data)
+        return steps if isinstance(steps, list) else [steps]
+    except msgspec.ValidationError:
+        got = _envelopes.decode(data)
+        return got if isinstance(got, list) else [got]
+
+
+def _reply(call: Call, envelope: StepEnvelope | ReplyEnvelope) -> Reply:
+    if type(envelope) is StepEnvelope:
+        if type(call) is StepCall or type(call) is DeleteCall:
+            return Reply(envelope.status, envelope.body, envelope.retry_after_s)
+        raise AgentEnvError(f"the reply of a step came to a {type(call).__name__}")
+    assert isinstance(envelope, ReplyEnvelope)
+    return decode_reply(call, envelope.status, envelope.body, envelope.retry_after_s)
