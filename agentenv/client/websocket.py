@@ -57,7 +57,7 @@ class WebSocketTransport:
             await self._open_until(deadline, timeout_s)
         futures: list[asyncio.Future[Reply]] = [loop.create_future() for _ in calls]
         for call, future in zip(calls, futures, strict=True):
-            self._waiting[call.id] = (call, future)  # type: ignore[index]
+            self._waiting[call.id] = (call, future)
         self._outbox += envelopes
         self._wake.set()
         # One timer for all of them: asyncio.timeout() costs as much as the rest of an exchange.
@@ -71,7 +71,7 @@ class WebSocketTransport:
                 elif not future.cancelled():
                     future.exception()  # a second loss in one exchange has been told already
             for call in calls:
-                self._waiting.pop(call.id, None)  # type: ignore[arg-type]
+                self._waiting.pop(call.id, None)
             raise
         finally:
             timer.cancel()
