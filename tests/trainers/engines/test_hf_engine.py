@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from plain_learner import PlainLearner
 from tiny_models import tiny_model
 from transformers import AutoModelForCausalLM
 
@@ -47,29 +48,6 @@ def with_engine(folder: Path, use, **options):
     return asyncio.run(run())
 
 
-def truth(folder: Path, prompt: list[int], sampled: Sampled, temperature: float) -> list[float]:
-    """Log-probabilities by one plain pass of the model in the folder."""
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
-    return logprobs(model, prompt, sampled.token_ids, temperature)
-
-
-def logprobs(model, prompt: list[int], completion: list[int], temperature: float) -> list[float]:
-    ids = torch.tensor([prompt + completion])
-    with torch.no_grad():
-        logits = model(ids).logits[0, len(prompt) - 1 : -1].float() / (temperature or 1.0)
-    return logits.log_softmax(-1).gather(-1, ids[0, len(prompt) :, None])[:, 0].tolist()
-
-
-def perturbed(folder: Path):
-    """Another set of weights for the same model: scaled by a random factor each."""
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
-    generator = torch.Generator().manual_seed(3)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.mul_(1 + 0.5 * torch.randn(parameter.shape, generator=generator))
-    return model
-
-
 async def all_at_once(engine, prompts, **sampling) -> list[Sampled]:
     return await asyncio.gather(
         *(engine.generate(p, Sampling(**{"seed": i, "max_tokens": 12} | sampling)) for i, p in enumerate(prompts))
@@ -78,19 +56,16 @@ async def all_at_once(engine, prompts, **sampling) -> list[Sampled]:
 
 def test_greedy_tokens_are_those_of_transformers_generate(folder):
     found = with_engine(folder, lambda e: all_at_once(e, PROMPTS, temperature=0.0))
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
-    for prompt, sampled in zip(PROMPTS, found, strict=True):
-        expected = model.generate(
-            torch.tensor([prompt]), attention_mask=torch.ones(1, len(prompt)), max_new_tokens=12, do_sample=False
-        )
-        assert sampled.token_ids == expected[0, len(prompt) :].tolist()
+    learner = PlainLearner(folder)
+    assert [s.token_ids for s in found] == [learner.greedy(p, 12) for p in PROMPTS]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.7, 1.0])
 def test_log_probabilities_are_those_of_one_plain_pass(folder, temperature):
     found = with_engine(folder, lambda e: all_at_once(e, PROMPTS, temperature=temperature))
     for prompt, sampled in zip(PROMPTS, found, strict=True):
-        assert sampled.logprobs == pytest.approx(truth(folder, prompt, sampled, temperature), abs=1e-5)
+        expected = PlainLearner(folder).logprobs_of(prompt + sampled.token_ids, len(prompt), temperature)
+        assert sampled.logprobs == pytest.approx(expected, abs=1e-5)
         assert sampled.policy_version == 0
 
 
@@ -158,7 +133,8 @@ def test_sliding_windows_see_the_same_tokens_with_and_without_neighbours(tmp_pat
     sliding = tiny_model(tmp_path / "m", use_sliding_window=True, sliding_window=4, max_window_layers=1)
     found = with_engine(sliding, lambda e: all_at_once(e, PROMPTS))
     for prompt, sampled in zip(PROMPTS, found, strict=True):
-        assert sampled.logprobs == pytest.approx(truth(sliding, prompt, sampled, 1.0), abs=1e-5)
+        expected = PlainLearner(sliding).logprobs_of(prompt + sampled.token_ids, len(prompt))
+        assert sampled.logprobs == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_event_loop_goes_on_during_a_pass(tied):
@@ -229,26 +205,27 @@ def test_score_equals_what_generate_said(folder):
 
 
 def test_after_a_push_the_new_weights_sample(folder):
-    new = perturbed(folder)
+    learner = PlainLearner(folder)
+    learner.learn()
 
     async def before_and_after(engine):
         before = await all_at_once(engine, PROMPTS, temperature=0.0)
-        await engine.push(new.named_parameters(), 7)
+        await engine.push(learner.weights(), 7)
         return before, await all_at_once(engine, PROMPTS, temperature=0.0)
 
     before, after = with_engine(folder, before_and_after)
     assert [s.token_ids for s in before] != [s.token_ids for s in after]
+    assert [s.token_ids for s in after] == [learner.greedy(p, 12) for p in PROMPTS]
     for prompt, sampled in zip(PROMPTS, after, strict=True):
         assert sampled.policy_version == 7
-        assert sampled.logprobs == pytest.approx(logprobs(new, prompt, sampled.token_ids, 0.0), abs=1e-5)
-        expected = new.generate(
-            torch.tensor([prompt]), attention_mask=torch.ones(1, len(prompt)), max_new_tokens=12, do_sample=False
-        )
-        assert sampled.token_ids == expected[0, len(prompt) :].tolist()
+        expected = learner.logprobs_of(prompt + sampled.token_ids, len(prompt))
+        assert sampled.logprobs == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_tied_head_may_be_pushed_by_either_name_or_both(tied):
-    new = perturbed(tied)
+    learner = PlainLearner(tied)
+    learner.learn()
+    new = learner.model
     by_head = {("lm_head.weight" if n == "model.embed_tokens.weight" else n): p for n, p in new.named_parameters()}
     both = new.state_dict()
 

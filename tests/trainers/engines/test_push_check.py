@@ -3,44 +3,15 @@
 import asyncio
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
+from plain_learner import PlainLearner
 from tiny_models import tiny_model
-from transformers import AutoModelForCausalLM
 
 from trainers.config import ModelSettings, RolloutSettings, TrainConfig
 from trainers.engines import hf
 from trainers.engines.errors import PushCheckFailed
 from trainers.engines.push_check import TOKENS, check_push, check_push_stream, tolerance_of
-
-
-class PlainLearner:
-    """Log-probabilities by one transformers pass for each segment."""
-
-    def __init__(self, path: Path, temperature: float = 1.0) -> None:
-        self.model = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32)
-        self.temperature = temperature
-
-    def weights(self):
-        return iter(self.model.named_parameters())
-
-    @torch.no_grad()
-    def logprobs(self, batch, *, reference=False):
-        found = []
-        for segment in batch.segments:
-            ids = torch.tensor(segment.tokens)[None]
-            logprobs = (self.model(ids).logits[0, :-1] / self.temperature).log_softmax(-1)
-            chosen = logprobs.gather(-1, ids[0, 1:, None])[:, 0].numpy()
-            found.append(np.where(segment.mask, np.concatenate([[0.0], chosen]), 0.0).astype(np.float32))
-        return found
-
-    @torch.no_grad()
-    def learn(self) -> None:
-        """As a large update would."""
-        generator = torch.Generator().manual_seed(1)
-        for parameter in self.model.parameters():
-            parameter.mul_(1 + 0.1 * torch.randn(parameter.shape, generator=generator))
 
 
 class Lossy:
