@@ -27,7 +27,9 @@ def control(sessions: Sessions, target: str) -> bytes:
     parts = [unquote(p) for p in url.path.strip("/").split("/")]
     match parts:
         case ["v1", "envs", _, "tasks"]:
-            refuse_unknown(query, ("split", "offset", "limit"))
+            refuse_unknown(query, ("split", "offset", "limit", "options"))
+        case ["v1", "envs", _]:
+            refuse_unknown(query, ("options",))
         case ["v1", "sessions"]:
             refuse_unknown(query, ("offset", "limit"))
         case _:
@@ -38,7 +40,7 @@ def control(sessions: Sessions, target: str) -> bytes:
         case ["v1", "envs"]:
             return msgspec.json.encode({"envs": [card(sessions, s) for _, s in sorted(sessions.specs.items())]})
         case ["v1", "envs", env]:
-            return msgspec.json.encode(card(sessions, sessions.spec_of(env)))
+            return msgspec.json.encode(card(sessions, sessions.spec_of(env), options_in(query)))
         case ["v1", "envs", env, "tasks"]:
             return msgspec.json.encode(task_page(sessions, sessions.spec_of(env), query))
         case ["v1", "sessions"]:
@@ -57,23 +59,32 @@ def root(sessions: Sessions) -> dict[str, Any]:
     }
 
 
-def card(sessions: Sessions, spec: EnvSpec) -> dict[str, Any]:
-    """A spec as JSON, with the server's options, the splits and the task set's digest."""
+def options_in(query: Mapping[str, str]) -> dict[str, Any]:
+    """`options=` of a query: a JSON object, as in the body of a create."""
     try:
-        options = sessions.options_of(spec, {})
+        return msgspec.json.decode(query.get("options", "{}"), type=dict[str, Any])
+    except msgspec.MsgspecError as exc:
+        raise BadRequest(f"options must be a JSON object: {exc}") from exc
+
+
+def card(sessions: Sessions, spec: EnvSpec, wanted: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A spec as JSON, with the server's options (and those wanted for a session), splits and the task set's digest."""
+    options = sessions.options_of(spec, wanted) if wanted else None  # a wrong one is the caller's fault, not the env's
+    try:
+        own = sessions.options_of(spec, {})
         with boundary(EnvFailed, f"{spec.id}: the tasks"):
-            tasks = spec.task_set(options)
+            tasks = spec.task_set(own if options is None else options)
             splits = {split: tasks.count(split) for split in tasks.splits()}
             digest = tasks.digest
     except AgentEnvError as exc:
         return {**spec.card(), "unavailable": exc.message}
-    return {**spec.card(), "server_options": options, "splits": splits, "tasks_digest": digest}
+    return {**spec.card(), "server_options": own, "splits": splits, "tasks_digest": digest}
 
 
 def task_page(sessions: Sessions, spec: EnvSpec, query: Mapping[str, str]) -> dict[str, Any]:
     """TaskRefs of a split, by page."""
     with boundary(EnvFailed, f"{spec.id}: the tasks"):
-        tasks = spec.task_set(sessions.options_of(spec, {}))
+        tasks = spec.task_set(sessions.options_of(spec, options_in(query)))
     split = query.get("split", tasks.splits()[0])
     if split not in tasks.splits():
         raise UnknownTask(f"{spec.id} has no split {split!r}; it has {', '.join(tasks.splits())}")

@@ -61,7 +61,8 @@ OPERATIONS: tuple[tuple[str, str, str, Any, Any, int], ...] = (
 QUERIES: dict[tuple[str, str], dict[str, str]] = {
     ("get", "/v1/sessions/{id}"): {"actions": "integer"},
     ("delete", "/v1/sessions/{id}"): {"outcome": "string"},
-    ("get", "/v1/envs/{env}/tasks"): {"split": "string", "offset": "integer", "limit": "integer"},
+    ("get", "/v1/envs/{env}/tasks"): {"split": "string", "offset": "integer", "limit": "integer", "options": "string"},
+    ("get", "/v1/envs/{env}"): {"options": "string"},
     ("get", "/v1/sessions"): {"offset": "integer", "limit": "integer"},
 }
 

@@ -180,6 +180,11 @@ def limited_tasks(options: Mapping[str, Any]) -> TableTasks:
     return TableTasks(tables={"train": train, "test": []}, version="1")
 
 
+def broken_set(options: Mapping[str, Any]) -> TableTasks:
+    """A factory with a mistake."""
+    return options["goal_"]  # type: ignore[no-any-return]
+
+
 def spec(id: str, entry: str, concurrency: Concurrency, **changes: Any) -> EnvSpec:
     """The spec of a rough env."""
     return EnvSpec(
