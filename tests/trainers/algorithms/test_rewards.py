@@ -98,6 +98,11 @@ def test_the_ends_of_the_range_become_zero_and_one(source, ends):
     assert [rewards_of(record(r), source, normalize=True) for r in ends] == [[0.0], [1.0]]
 
 
+def test_by_turn_the_shift_of_the_range_stands_on_the_last_turn():
+    found = rewards_of(record(1.0, 0.0, 2.0), normalize=True, placement="turn")
+    assert found == pytest.approx([1 / 20, 0, 2 / 20 + 5 / 20])
+
+
 @settings(deadline=None)
 @given(st.lists(st.floats(-1, 3), min_size=1, max_size=5), st.booleans(), st.floats(0.1, 10))
 def test_the_placement_changes_no_sum(rewards, normalize, scale):
