@@ -40,7 +40,8 @@ def write_folder(
     config: Any = load_config(str(source))
     config.dtype = dtype
     config.save_pretrained(folder)
-    tensors = {name: tensor.to("cpu", getattr(torch, dtype)).contiguous() for name, tensor in weights}
+    # Clones: a gathered tensor may be a view of a longer buffer, which would be saved whole.
+    tensors = {name: tensor.to("cpu", getattr(torch, dtype)).clone() for name, tensor in weights}
     save_torch_state_dict(tensors, folder, metadata={"format": "pt"})
 
 

@@ -118,7 +118,7 @@ class FsdpLearner:
         return UpdateStats(optimizer_steps=len(parts) if learning else 0, metrics=metrics)
 
     def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """See `Learner.weights`."""
+        """See `Learner.weights`. On one rank they are the parameters themselves: copy what must outlive an update."""
         return policy_weights(self._policy.model.lm)
 
     def save(self, folder: Path) -> None:

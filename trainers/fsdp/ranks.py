@@ -71,7 +71,8 @@ class RankedLearner:
         self._announce("weights")
         stream = self._learner.weights()
         try:
-            yield from stream
+            for pair in stream:  # noqa: UP028 - `yield from` would close the stream with this generator
+                yield pair
         finally:
             for _ in stream:
                 pass

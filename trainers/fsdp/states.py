@@ -16,6 +16,9 @@ from trainers.fsdp.world import World
 
 State = dict[str, Any]
 
+INDEX = ".metadata"
+"""What torch writes last."""
+
 
 def state_of(roles: Mapping[str, Role]) -> State:
     """Live tensors by `role/kind/parameter`: saving reads them, loading writes them in place."""
@@ -39,6 +42,8 @@ def write(folder: Path, roles: Mapping[str, Role], world: World) -> None:
 
 def read(folder: Path, roles: Mapping[str, Role], world: World, *, optimizers: bool = True) -> None:
     """Fill parameters, and what the optimizers remember; OSError where something is missing."""
+    if not (folder / INDEX).is_file():
+        raise OSError(f"cannot read {folder}: there is no {INDEX}, so no checkpoint of this learner")
     state = state_of(roles)
     if not optimizers:
         state = {key: tensor for key, tensor in state.items() if key.split("/")[1] == "parameters"}
