@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -21,7 +21,7 @@ from agentenv.client.connect import remote
 from agentenv.client.core import AT_ONCE, Connection, Patience, RemoteSession, task_ref
 from agentenv.client.local import LocalTransport
 from agentenv.errors import AgentEnvError, BadCall, ClientClosed, EnvUnavailable, InfraError, SessionError
-from agentenv.protocol import CUT_BY_ROLLOUT, Outcome, TaskRef
+from agentenv.protocol import CUT_BY_ROLLOUT, Outcome, TaskRef, canonical_json
 from agentenv.registry import EnvSpec, TaskAt, get_spec
 from agentenv.server.limits import ServerLimits
 from agentenv.server.sessions import Sessions
@@ -91,7 +91,7 @@ class EnvPool:
         self._lanes = [Lane(connection) for connection in self._connections()]
         self._open = True
         try:
-            self.card = await self._ask(self._path)
+            self.card = await self._ask(f"{self._path}?{self._options_query}")
             if "unavailable" in self.card:
                 raise EnvUnavailable(str(self.card["unavailable"]))
             self.spec = self._own_spec() or EnvSpec.from_card(self.card)
@@ -128,12 +128,17 @@ class EnvPool:
         found: list[TaskRef] = []
         while limit is None or len(found) < limit:
             size = 1000 if limit is None else min(1000, limit - len(found))
-            query = f"split={quote(split, safe='')}&offset={len(found)}&limit={size}"
+            query = f"split={quote(split, safe='')}&offset={len(found)}&limit={size}&{self._options_query}"
             page = await self._ask(f"{self._path}/tasks?{query}")
             found += [task_ref(body) for body in msgspec.convert(page["tasks"], list[TaskRefBody])]
             if not page["tasks"] or len(found) >= page["total"]:
                 break
         return found
+
+    @property
+    def _options_query(self) -> str:
+        """The tasks depend on the options. In this process they are the table's own."""
+        return urlencode({"options": canonical_json(self.options)}) if self.servers and self.options else ""
 
     @property
     def _path(self) -> str:

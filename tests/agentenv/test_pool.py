@@ -414,10 +414,9 @@ def test_a_local_pool_takes_the_options_that_only_a_server_may_set(toys: None) -
 
 def test_a_remote_pool_may_not_set_the_servers_options() -> None:
     async def work() -> None:
-        async with EnvPool("toy_thread", servers=urls, options={"pause_s": 0.001}) as pool:
-            with pytest.raises(UnknownOption, match="is the server's"):
-                async with pool.session(task(0, "toy_thread")):
-                    pass
+        with pytest.raises(UnknownOption, match="is the server's"):
+            async with EnvPool("toy_thread", servers=urls, options={"pause_s": 0.001}):
+                pass
 
     with servers(2) as (urls, tables):
         run(work)
