@@ -29,7 +29,7 @@ class UpdateStats:
 
     optimizer_steps: int
     metrics: dict[str, float] = field(default_factory=dict)
-    """Such as `loss/policy`, `loss/kl`, `loss/clip_fraction`, `optim/grad_norm`, `optim/lr`, `tokens/trained`."""
+    """Such as `loss/policy`, `loss/kl`, `policy/clip_fraction`, `optim/grad_norm`, `optim/lr`, `tokens/trained`."""
 
 
 class Learner(Protocol):

@@ -63,10 +63,10 @@ class Stopped(Exception):
 
 def check_stops(metrics: Mapping[str, float], state: RunState, stop: StopSettings) -> None:
     """Raise Stopped when a step's figures say so."""
-    kl = metrics.get("kl/reference", metrics.get("loss/approx_kl"))
+    kl = metrics.get("kl/token", metrics.get("policy/approx_kl"))
     if stop.kl is not None and kl is not None and kl > stop.kl:
         raise Stopped(f"step {state.step}: mean KL {kl:.4g} is over stop.kl={stop.kl:g}")
-    entropy = metrics.get("loss/entropy")
+    entropy = metrics.get("policy/entropy")
     if stop.entropy is not None and entropy is not None and entropy < stop.entropy:
         raise Stopped(f"step {state.step}: mean entropy {entropy:.4g} is under stop.entropy={stop.entropy:g}")
     if state.zero_batches >= stop.zero_groups:

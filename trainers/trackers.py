@@ -15,8 +15,8 @@ SHOWN = (
     ("turns", "train/turns"),
     ("dev", "validation/success"),
     ("loss", "loss/policy"),
-    ("kl", "kl/reference"),
-    ("entropy", "loss/entropy"),
+    ("kl", "policy/approx_kl"),
+    ("entropy", "policy/entropy"),
     ("grad", "optim/grad_norm"),
     ("s/step", "time/step_s"),
 )

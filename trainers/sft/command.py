@@ -1,0 +1,48 @@
+"""`agentenv sft`."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def sft(
+    config: Annotated[Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="Settings as YAML.")] = None,
+    overrides: Annotated[list[str] | None, typer.Argument(metavar="[key=value]...", help="Over those.")] = None,
+    backend: Annotated[str, typer.Option(metavar="NAME", help="Entry point in the group agentenv.trainers.")] = "fsdp",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved settings.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the end of the run as JSON.")] = False,
+) -> None:
+    """Warm start: imitate a scripted solution or recorded episodes, then write a Hugging Face folder.
+
+    \b
+    Examples:
+      agentenv sft model.path=DIR data.env=maze data.noise=0.2 run.steps=100
+      agentenv sft sft.yaml data.files=[demonstrations.jsonl] out=DIR
+    """
+    from trainers.settings import load, plain
+    from trainers.sft.config import SftConfig
+
+    pairs = list(overrides or [])
+    if config is not None and "=" in str(config) and not config.exists():
+        pairs, config = [str(config), *pairs], None
+    settings = load(SftConfig, config, pairs)
+    if dry_run:
+        import yaml
+
+        typer.echo(yaml.safe_dump(plain(settings), sort_keys=False).rstrip())
+        return
+    from trainers.sft.loop import sft as run
+
+    summary = run(settings, backend=backend)
+    if summary is None:
+        return
+    if json:
+        end = {"step": summary.step, "reason": summary.reason, "metrics": summary.metrics}
+        typer.echo(jsonlib.dumps(end))
+    else:
+        out = settings.out or Path(settings.run.dir) / "model"
+        typer.echo(f"{summary.reason} at step {summary.step}; the model is in {out}")

@@ -1,0 +1,73 @@
+"""Every setting of `agentenv sft`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainers.config import (
+    BatchSettings,
+    CheckpointSettings,
+    FsdpSettings,
+    LaunchSettings,
+    ModelSettings,
+    OptimSettings,
+    RunSettings,
+)
+from trainers.settings import Settings, setting
+
+
+@dataclass(kw_only=True)
+class DemonstrationSettings(Settings):
+    """Where the episodes to imitate come from."""
+
+    files: list[str] = setting([])
+    """Records (JSON lines) to imitate; the environment's own scripted solution is asked where there are none."""
+    env: str | None = None
+    options: dict[str, Any] = setting({})
+    split: str = "train"
+    tasks: int = setting(512, low=1)
+    """Tasks that the scripted solution plays, the first of the split."""
+    noise: float = setting(0.0, low=0.0, high=1.0)
+    """Share of its actions that are random ones instead; they are imitated, too."""
+    min_reward: float | None = None
+    """Records with a smaller return are left out."""
+    successes_only: bool = False
+    format: str = "react"
+    max_steps: int | None = setting(None, low=1)
+    max_tokens: int = setting(4096, low=1)
+    """Longer episodes are left out, and counted."""
+
+
+@dataclass(kw_only=True)
+class SftEvaluationSettings(Settings):
+    """Playing held-out tasks between steps."""
+
+    every: int | None = setting(None, low=1)
+    split: str = "dev"
+    tasks: int = setting(64, low=1)
+    temperature: float = setting(1.0, low=0.0)
+    max_turn_tokens: int = setting(512, low=1)
+    max_steps: int | None = setting(None, low=1)
+    stop_at: float | None = setting(None, low=0.0, high=1.0)
+    """Stop as soon as success reaches this."""
+    too_far: float | None = setting(None, low=0.0, high=1.0)
+    """Success past this when `stop_at` is reached is an error: evaluate more often."""
+
+
+@dataclass(kw_only=True)
+class SftConfig(Settings):
+    """Everything."""
+
+    run: RunSettings = field(default_factory=lambda: RunSettings(dir="runs/sft", steps=None))
+    model: ModelSettings = field(default_factory=ModelSettings)
+    data: DemonstrationSettings = field(default_factory=DemonstrationSettings)
+    episodes_per_step: int = setting(32, low=1)
+    batch: BatchSettings = field(default_factory=BatchSettings)
+    optim: OptimSettings = field(default_factory=lambda: OptimSettings(lr=1e-5))
+    fsdp: FsdpSettings = field(default_factory=FsdpSettings)
+    checkpoint: CheckpointSettings = field(default_factory=CheckpointSettings)
+    evaluation: SftEvaluationSettings = field(default_factory=SftEvaluationSettings)
+    launch: LaunchSettings = field(default_factory=LaunchSettings)
+    out: str | None = None
+    """Folder of the exported model; None: `model` in the run's folder."""

@@ -1,0 +1,193 @@
+"""Episodes to imitate, with tokens: played by a scripted solution, or read from records.
+
+The action of a script becomes the completion that a model would have sampled: its text in the run's format, rendered
+and ended by the one renderer. So a demonstration is an ordinary record, masks and all.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from agentenv.agents.base import Agent, AgentSpec, Move, Seat
+from agentenv.agents.prompts import load_format
+from agentenv.agents.tokens import token_agent
+from agentenv.env import Env
+from agentenv.errors import BadCall, EpisodeCut
+from agentenv.policy import Sampled, Sampling
+from agentenv.pool import EnvPool
+from agentenv.protocol import Action, Outcome, StepResult, Task
+from agentenv.registry import EnvSpec, find_task
+from agentenv.render import Renderer
+from agentenv.rollout import rollout
+from agentenv.trajectory import Trajectory, Turn, read_jsonl
+from trainers.sft.config import DemonstrationSettings
+
+
+class Dictated:
+    """An Engine that says what it is told next; log-probabilities are 0, for nothing was sampled."""
+
+    version = 0
+    context_tokens = 2**31
+
+    def __init__(self, renderer: Renderer) -> None:
+        self._renderer = renderer
+        self.next = ""
+
+    async def generate(self, prompt_ids: Sequence[int], sampling: Sampling) -> Sampled:
+        """The next text as the ids of a whole turn."""
+        ids = self._renderer.reply(self.next)
+        return Sampled(token_ids=ids, logprobs=[0.0] * len(ids), finish_reason="stop", policy_version=0)
+
+    async def score(self, token_ids: Sequence[int], start: int, temperature: float = 1.0) -> list[float]:
+        """Nothing was sampled."""
+        return [0.0] * (len(token_ids) - start)
+
+    async def push(self, weights: object, version: int) -> None:
+        """There are no weights."""
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+
+class Demonstrator:
+    """Plays the scripted solution. A shadow of the environment says what to do, so that the script may begin anew after
+    a random action; it needs an environment whose `solve()` plans from where it stands.
+    """
+
+    def __init__(self, spec: EnvSpec, settings: DemonstrationSettings, renderer: Renderer) -> None:
+        self._spec, self._settings = spec, settings
+        self._engine = Dictated(renderer)
+        tokens = token_agent(
+            self._engine,
+            renderer,
+            format=settings.format,
+            max_prompt_tokens=settings.max_tokens,
+            max_episode_tokens=settings.max_tokens,
+        )
+        self._inner: Agent = tokens.make()
+        self._shadow = cast(Env, spec.make(settings.options))
+        self._script: Generator[Action, StepResult, None] | None = None
+
+    async def start(self, seat: Seat) -> None:
+        """See Agent."""
+        await self._inner.start(seat)
+        tasks = self._spec.task_set(self._settings.options)
+        self._task: Task = find_task(self._spec, tasks, seat.task.id)
+        self._rng: random.Random = seat.rng
+        self._shadow.steps = 0
+        self._shadow.last = self._shadow.reset(self._task)
+
+    async def act(self, observation: str) -> Move:
+        """See Agent."""
+        action = self._next()
+        self._engine.next = completion_of(action.text, self._settings.format)
+        move = await self._inner.act(observation)
+        if move.action.text != action.text:
+            raise BadCall(f"the format {self._settings.format!r} reads {action.text!r} back as {move.action.text!r}")
+        self._shadow.last = self._shadow.step(action)
+        self._shadow.steps += 1
+        return move
+
+    def _next(self) -> Action:
+        if self._rng.random() < self._settings.noise:
+            actions = self._shadow.available_actions()
+            if not actions:
+                raise BadCall(f"data.noise: the actions of {self._spec.id} have no bound to draw from")
+            self._script = None
+            return Action(text=self._rng.choice(actions))
+        try:
+            if self._script is None:
+                self._script = self._shadow.solve(self._task)
+                return next(self._script)
+            return self._script.send(self._shadow.last)
+        except StopIteration:
+            raise EpisodeCut(Outcome.AGENT_ERROR, "the scripted solution does not go on from here") from None
+
+
+def completion_of(action: str, format: str) -> str:
+    """The text of a model that does this action in this format, without a thought."""
+    form = load_format(format)
+    return f"{form.action}:\n{action}" if form.action else action
+
+
+async def demonstrate(spec: EnvSpec, settings: DemonstrationSettings, renderer: Renderer) -> list[Trajectory]:
+    """The scripted solution's episodes of the first `tasks` of the split, in their order."""
+    agent = AgentSpec(
+        name="demonstrator",
+        describe={"name": "demonstrator", "noise": settings.noise, "format": settings.format},
+        make=lambda: Demonstrator(spec, settings, renderer),
+    )
+    async with EnvPool(spec.id, options=settings.options, max_steps=settings.max_steps) as pool:
+        return await rollout(pool, await pool.task_refs(settings.split, settings.tasks), agent)
+
+
+def read(settings: DemonstrationSettings, renderer: Renderer) -> list[Trajectory]:
+    """The records of `data.files`, with tokens; those that have none are rendered from their messages or actions."""
+    found: list[Trajectory] = []
+    for name in settings.files:
+        for record in read_jsonl(Path(name)):
+            found.append(with_tokens(record, settings, renderer))
+    return found
+
+
+def with_tokens(record: Trajectory, settings: DemonstrationSettings, renderer: Renderer) -> Trajectory:
+    """The record with the tokens of each turn; unchanged where it has them.
+
+    A turn's `messages` are taken as they were; a scripted turn has none, and becomes observation and action.
+    """
+    if all(turn.token_ids is not None for turn in record.turns):
+        return record
+    turns: list[Turn] = []
+    last: list[int] = []
+    for number, turn in enumerate(record.turns):
+        messages = turn.messages or [
+            {"role": "user", "content": turn.observation},
+            {"role": "assistant", "content": completion_of(turn.action, settings.format)},
+        ]
+        *heard, said = messages
+        added = renderer.prompt(heard) if number == 0 else renderer.extend(heard, after=last)
+        last = renderer.reply(str(said["content"]))
+        turns.append(
+            replace(
+                turn,
+                prompt_ids=added,
+                fresh=number == 0,
+                token_ids=last,
+                logprobs=[0.0] * len(last),
+                policy_version=0,
+            )
+        )
+    return replace(record, turns=turns)
+
+
+def chosen(records: Sequence[Trajectory], settings: DemonstrationSettings) -> tuple[list[Trajectory], dict[str, int]]:
+    """The records that are imitated, and how many were left out by reason."""
+    kept: list[Trajectory] = []
+    left: dict[str, int] = {}
+    for record in records:
+        reason = _reason(record, settings)
+        if reason:
+            left[reason] = left.get(reason, 0) + 1
+        else:
+            kept.append(record)
+    if not kept:
+        why = ", ".join(f"{n} {reason}" for reason, n in left.items()) or "there were none"
+        raise BadCall(f"no episode is left to imitate: {why}")
+    return kept, left
+
+
+def _reason(record: Trajectory, settings: DemonstrationSettings) -> str:
+    if not record.turns:
+        return "without a turn"
+    if not record.outcome.valid or record.outcome is Outcome.AGENT_ERROR:
+        return f"ended as {record.outcome.value}"
+    if settings.successes_only and not record.success:
+        return "without success"
+    if settings.min_reward is not None and record.reward < settings.min_reward:
+        return "under data.min_reward"
+    size = sum(len(t.prompt_ids or ()) + len(t.token_ids or ()) for t in record.turns)
+    return "over data.max_tokens" if size > settings.max_tokens else ""
