@@ -1,4 +1,4 @@
-"""The least that a JSON protocol over one WebSocket costs: `ceiling.py serve`, `ceiling.py client URL`.
+"""The least that a JSON protocol over one WebSocket costs: `ceiling.py serve`, `ceiling.py client URL PID`.
 
 An ASGI function decodes an envelope with a request id and encodes one with the fixed reply; the client matches replies
 by id. No session, no position, no limit, no check: what a real server and client are compared with.
@@ -56,7 +56,7 @@ def answer(call: Call) -> Reply:
     return Reply(call.id, 200, Answer(REPLY, 0.0, False, call.step + 1))
 
 
-async def client(url: str) -> None:
+async def client(url: str, server: int) -> None:
     ids = itertools.count()
     waiting: dict[int, asyncio.Future] = {}
 
@@ -86,12 +86,12 @@ async def client(url: str) -> None:
             for _, future in made:
                 await future
 
-        async def measure(way: str, count: int, seconds: float) -> float:
+        async def measure(way: str, count: int, seconds: float) -> side.Rate:
             for spell in (side.WARM_UP_S, seconds):
                 if way == "batch":
-                    rate = await side.rate_of_all(lambda: many(count), count, spell)
+                    rate = await side.rate([lambda: many(count)], spell, server, each=count)
                 else:
-                    rate = await side.rate_of_each([one] * count, spell)
+                    rate = await side.rate([one] * count, spell, server)
             return rate
 
         reader = asyncio.create_task(receive())
@@ -103,4 +103,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         side.serve_asgi(app)
     else:
-        side.run(client(sys.argv[2]))
+        side.run(client(sys.argv[2], int(sys.argv[3])))

@@ -1,4 +1,4 @@
-"""OpenEnv's own server class and its own client: `openenv_side.py serve`, `openenv_side.py client URL`.
+"""OpenEnv's own server class and its own client: `openenv_side.py serve`, `openenv_side.py client URL PID`.
 
 Runs in a virtual environment of its own, without agentenv.
 """
@@ -56,16 +56,16 @@ class Client(EnvClient[Said, Heard, State]):
         return State(**payload)
 
 
-async def client(url: str) -> None:
+async def client(url: str, server: int) -> None:
     said = Said(message=ACTION)
 
-    async def measure(way: str, count: int, seconds: float) -> float:
+    async def measure(way: str, count: int, seconds: float) -> side.Rate:
         clients = [Client(base_url=url) for _ in range(count)]
         try:
             for start in range(0, count, 32):
                 await asyncio.gather(*(open_one(c) for c in clients[start : start + 32]))
             for spell in (side.WARM_UP_S, seconds):
-                rate = await side.rate_of_each([lambda c=c: c.step(said) for c in clients], spell)
+                rate = await side.rate([lambda c=c: c.step(said) for c in clients], spell, server)
             return rate
         finally:
             for start in range(0, count, 32):
@@ -83,4 +83,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         side.serve_asgi(create_app(Fixed, Said, Heard, env_name="fixed", max_concurrent_envs=MOST_SESSIONS))
     else:
-        side.run(client(sys.argv[2]))
+        side.run(client(sys.argv[2], int(sys.argv[3])))

@@ -1,4 +1,4 @@
-"""agentenv's server, and its async client core: `ours.py serve`, `ours.py client URL`."""
+"""agentenv's server, and its async client core: `ours.py serve`, `ours.py client URL PID`."""
 
 import sys
 
@@ -11,28 +11,28 @@ from agentenv.server.serve import ServeConfig, serve
 from agentenv.testing.rates import close_sessions, open_sessions
 
 
-def main(mode: str, url: str = "") -> None:
+def main(mode: str, url: str = "", pid: str = "") -> None:
     if mode == "serve":
         from fixed_env import SPEC
 
-        serve([SPEC], ServeConfig(port=0), on_ready=lambda url: side.tell({"url": url}))
+        serve([SPEC], ServeConfig(port=0), on_ready=side.tell_url)
     else:
-        side.run(client(url))
+        side.run(client(url, int(pid)))
 
 
-async def client(url: str) -> None:
+async def client(url: str, server: int) -> None:
     connections = {way: Connection(remote(url, transport=way)) for way in ("websocket", "http")}
 
-    async def measure(way: str, count: int, seconds: float) -> float:
+    async def measure(way: str, count: int, seconds: float) -> side.Rate:
         transport, _, batch = way.partition(" ")
         connection = connections[transport]
         sessions = await open_sessions(connection, "fixed", "fixed/test/0", count)
         try:
             for spell in (side.WARM_UP_S, seconds):
                 if batch:
-                    rate = await side.rate_of_all(lambda: all_of(connection, sessions), count, spell)
+                    rate = await side.rate([lambda: all_of(connection, sessions)], spell, server, each=count)
                 else:
-                    rate = await side.rate_of_each([lambda s=s: s.step(ACTION) for s in sessions], spell)
+                    rate = await side.rate([lambda s=s: s.step(ACTION) for s in sessions], spell, server)
             return rate
         finally:
             await close_sessions(sessions)

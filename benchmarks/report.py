@@ -15,10 +15,17 @@ AT = 64
 
 def page(results: dict) -> str:
     """Ratios first, then the rates, the machine, and how it was done."""
-    rates = {(row["side"], row["way"], row["sessions"]): row["steps_per_s"] for row in results["rows"]}
+    rates, cpu = {}, {}
+    for row in results["rows"]:
+        place = row["side"], row["way"], row["sessions"]
+        rates[place], cpu[place] = row["steps_per_s"], row["client_us"] + row["server_us"]
     counts = sorted({row["sessions"] for row in results["rows"]})
     at = AT if AT in counts else counts[-1]
-    return "\n".join([*_head(), *_ratios(rates, at), *_table(rates, counts), *_machine(results), *_method(), ""])
+    tables = [
+        *_table("Env steps per second, by number of sessions:", rates, counts, ",.0f"),
+        *_table("CPU time of client and server together, in microseconds per step:", cpu, counts, ",.1f"),
+    ]
+    return "\n".join([*_head(), *_ratios(rates, cpu, at), *tables, *_machine(results), *_method(), ""])
 
 
 def _head() -> list[str]:
@@ -30,34 +37,27 @@ def _head() -> list[str]:
     ]
 
 
-def _ratios(rates: dict, at: int) -> list[str]:
-    openenv = rates["openenv", "websocket", at]
-    socket, batch = rates["agentenv", "websocket", at], rates["agentenv", "websocket batch", at]
-    single, lists = rates["ceiling", "single", at], rates["ceiling", "batch", at]
+def _ratios(rates: dict, cpu: dict, at: int) -> list[str]:
+    openenv, single, batch = ("openenv", "websocket", at), ("ceiling", "single", at), ("ceiling", "batch", at)
+    socket, lists = ("agentenv", "websocket", at), ("agentenv", "websocket batch", at)
     return [
         f"At {at} sessions, with a 256-character action and one fixed reply of 1 KB on every side:",
         "",
-        f"- by WebSocket **{socket / openenv:.1f} times** the steps per second of OpenEnv, by batch "
-        f"**{batch / openenv:.1f} times**;",
-        f"- **{socket / single:.0%}** of what a bare WebSocket carries one step a message, **{batch / lists:.0%}** of "
-        "what it carries in lists of steps.",
+        f"- by WebSocket **{rates[socket] / rates[openenv]:.1f} times** the steps per second of OpenEnv, by batch "
+        f"**{rates[lists] / rates[openenv]:.1f} times**; per step {cpu[openenv] / cpu[socket]:.1f} and "
+        f"{cpu[openenv] / cpu[lists]:.1f} times less CPU time;",
+        f"- **{rates[socket] / rates[single]:.0%}** of what a bare WebSocket carries one step a message, "
+        f"**{rates[lists] / rates[batch]:.0%}** of what it carries in lists of steps.",
         "",
     ]
 
 
-def _table(rates: dict, counts: list[int]) -> list[str]:
+def _table(title: str, values: dict, counts: list[int], form: str) -> list[str]:
     rows = [
-        "| " + " | ".join([name, *(f"{rates[side, way, n]:,.0f}" for n in counts)]) + " |"
+        "| " + " | ".join([name, *(format(values[side, way, n], form) for n in counts)]) + " |"
         for (side, way), name in NAMES.items()
     ]
-    return [
-        "Env steps per second, by number of sessions:",
-        "",
-        "| | " + " | ".join(map(str, counts)) + " |",
-        "|---|" + "---:|" * len(counts),
-        *rows,
-        "",
-    ]
+    return [title, "", "| | " + " | ".join(map(str, counts)) + " |", "|---|" + "---:|" * len(counts), *rows, ""]
 
 
 def _machine(results: dict) -> list[str]:
@@ -86,7 +86,8 @@ def _method() -> list[str]:
         "- The bare WebSocket has no sessions, positions, limits or checks: it decodes an envelope and encodes the "
         "fixed reply (`benchmarks/ceiling.py`). agentenv's client puts steps that are due at the same moment into one "
         "message, which the bare one does not; that is how it can come out above it.",
-        "- The ways alternate within each round, so that a busy moment of the machine meets all of them.",
+        "- The ways alternate within each round, so that a busy moment of the machine meets all of them. Rates suffer "
+        "from other work on the machine, CPU time per step hardly does.",
         "",
         "The rates of one environment by every way to it are printed by `agentenv bench ENV`.",
     ]

@@ -1,6 +1,6 @@
 """Measure agentenv beside OpenEnv and beside the bare transport; write docs/benchmarks.md and .bench/results.json.
 
-    python benchmarks/run.py [--rounds 3] [--seconds 1] [--sessions 1,8,64,512] [--no-docs]
+    python benchmarks/run.py [--rounds 5] [--seconds 0.6] [--sessions 1,8,64,512] [--no-docs]
 
 Each side has one server and one client process for the whole run. The runs alternate: in every round and at every
 number of sessions each way is measured once, so that a busy moment of the machine meets all of them. The medians over
@@ -49,11 +49,11 @@ class Side:
     def __init__(self, server: subprocess.Popen, client: subprocess.Popen) -> None:
         self.server, self.client = server, client
 
-    def measure(self, way: str, sessions: int, seconds: float) -> float:
-        """Steps per second."""
+    def measure(self, way: str, sessions: int, seconds: float) -> dict[str, float]:
+        """Steps per second, and microseconds of CPU time per step."""
         self.client.stdin.write(json.dumps({"way": way, "sessions": sessions, "seconds": seconds}) + "\n")
         self.client.stdin.flush()
-        return read_line(self.client)["steps_per_s"]
+        return read_line(self.client)
 
 
 @contextmanager
@@ -61,7 +61,8 @@ def started(python: Path, script: str):
     """A side's two processes, which have ended when the block is left."""
     server = spawn(python, script, "serve")
     try:
-        client = spawn(python, script, "client", read_line(server)["url"])
+        ready = read_line(server)
+        client = spawn(python, script, "client", ready["url"], str(ready["pid"]))
         try:
             yield Side(server, client)
         finally:
@@ -98,20 +99,33 @@ def stop(process: subprocess.Popen) -> None:
 
 
 def measure_all(counts: list[int], rounds: int, seconds: float) -> list[dict]:
-    """The median of each way at each number of sessions, with every round's rate."""
-    rates: dict[tuple[str, str, int], list[float]] = {}
+    """Medians of each way at each number of sessions, with every round's rate."""
+    found: dict[tuple[str, str, int], list[dict[str, float]]] = {}
     with ExitStack() as stack:
         sides = {name: stack.enter_context(started(*SIDES[name])) for name in SIDES}
         for number in range(rounds):
             for count in counts:
                 for name, way in WAYS:
                     rate = sides[name].measure(way, count, seconds)
-                    rates.setdefault((name, way, count), []).append(round(rate))
-                    print(f"round {number + 1}: {name} {way}, {count} sessions: {rate:,.0f} steps/s", file=sys.stderr)
+                    found.setdefault((name, way, count), []).append(rate)
+                    told = f"{rate['steps_per_s']:,.0f} steps/s"
+                    print(f"round {number + 1}: {name} {way}, {count} sessions: {told}", file=sys.stderr)
     return [
-        {"side": side, "way": way, "sessions": count, "steps_per_s": statistics.median(found), "rounds": found}
-        for (side, way, count), found in rates.items()
+        {
+            "side": side,
+            "way": way,
+            "sessions": count,
+            "steps_per_s": round(median(rates, "steps_per_s")),
+            "client_us": round(median(rates, "client_us"), 2),
+            "server_us": round(median(rates, "server_us"), 2),
+            "rounds": [round(rate["steps_per_s"]) for rate in rates],
+        }
+        for (side, way, count), rates in found.items()
     ]
+
+
+def median(rates: list[dict[str, float]], name: str) -> float:
+    return statistics.median(rate[name] for rate in rates)
 
 
 def openenv_version() -> str:
@@ -121,8 +135,8 @@ def openenv_version() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--sessions", type=lambda text: [int(n) for n in text.split(",")], default=[1, 8, 64, 512])
     parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
     wanted = parser.parse_args()

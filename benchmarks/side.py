@@ -2,7 +2,8 @@
 one side runs in a virtual environment of its own.
 
 A server prints its port as a line of JSON and runs until it is terminated. A client reads jobs as lines of JSON
-(`way`, `sessions`, `seconds`) and answers each with a line (`steps_per_s`).
+(`way`, `sessions`, `seconds`) and answers each with a line: steps per second, and the CPU time of client and server in
+microseconds per step, which other work on the machine hardly changes.
 """
 
 import asyncio
@@ -12,12 +13,14 @@ import socket
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 WARM_UP_S = 0.2
 BACKLOG = 2048
 
 Play = Callable[[], Awaitable[object]]
-"""One step of one session."""
+"""One step of one session, or of all of them."""
+Rate = dict[str, float]
 
 
 def run(work):
@@ -33,8 +36,12 @@ def listen() -> socket.socket:
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(BACKLOG)
-    tell({"url": f"http://127.0.0.1:{listener.getsockname()[1]}"})
+    tell_url(f"http://127.0.0.1:{listener.getsockname()[1]}")
     return listener
+
+
+def tell_url(url: str) -> None:
+    tell({"url": url, "pid": os.getpid()})
 
 
 def tell(value: object) -> None:
@@ -49,31 +56,36 @@ def serve_asgi(app) -> None:
     uvicorn.Server(config).run(sockets=[listen()])
 
 
-async def answer_jobs(measure: Callable[[str, int, float], Awaitable[float]]) -> None:
+async def answer_jobs(measure: Callable[[str, int, float], Awaitable[Rate]]) -> None:
     """Measure what stdin asks for, until it ends."""
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         job = json.loads(line)
-        rate = await measure(job["way"], job["sessions"], job["seconds"])
-        tell({"steps_per_s": rate, "pid": os.getpid()})
+        tell(await measure(job["way"], job["sessions"], job["seconds"]))
 
 
-async def rate_of_each(plays: list[Play], seconds: float) -> float:
-    """Steps per second of sessions that each send their next step when the last one is answered."""
-    started = time.perf_counter()
+async def rate(plays: list[Play], seconds: float, server: int, *, each: int = 1) -> Rate:
+    """How fast the plays go, each again and again and none waiting for another; `each` is the steps of one play."""
+    cpu_before, started = cpu_s(server), time.perf_counter()
     until = started + seconds
 
     async def go_on(play: Play) -> int:
         steps = 0
         while time.perf_counter() < until:
             await play()
-            steps += 1
+            steps += each
         return steps
 
     steps = sum(await asyncio.gather(*map(go_on, plays)))
-    return steps / (time.perf_counter() - started)
+    took, cpu = time.perf_counter() - started, cpu_s(server)
+    return {
+        "steps_per_s": steps / took,
+        "client_us": 1e6 * (cpu[0] - cpu_before[0]) / steps,
+        "server_us": 1e6 * (cpu[1] - cpu_before[1]) / steps,
+    }
 
 
-async def rate_of_all(play: Play, count: int, seconds: float) -> float:
-    """Steps per second where one call does `count` steps."""
-    return count * await rate_of_each([play], seconds)
+def cpu_s(server: int) -> tuple[float, float]:
+    """CPU seconds of this process and of the server's, so far."""
+    fields = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()
+    return time.process_time(), (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
