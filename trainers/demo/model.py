@@ -1,4 +1,4 @@
-"""The demo's model: Qwen2's architecture, small, with random weights and a tokenizer made from the texts of its world."""
+"""The demo's model: Qwen2's architecture, small, random weights, and a tokenizer made from the texts of its world."""
 
 from __future__ import annotations
 
