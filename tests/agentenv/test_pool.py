@@ -5,6 +5,7 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,13 +15,13 @@ from serving import running
 from toy_agents import Scripted
 from toy_envs import SPECS, Clock
 
+import agentenv
 from agentenv.client.core import Patience
 from agentenv.errors import (
     BadCall,
     ClientClosed,
     EnvFailed,
     EnvUnavailable,
-    InfraError,
     NoCapacity,
     ServerUnreachable,
     SessionGone,
@@ -448,8 +449,6 @@ def test_task_refs_are_paged_and_carry_no_seed(where: str, toys: None) -> None:
 def test_more_tasks_than_one_page_come_in_order(toys: None, monkeypatch: pytest.MonkeyPatch) -> None:
     from toy_envs import spec, tasks_of
 
-    import agentenv
-
     monkeypatch.setattr("toy_envs.toy_many_tasks", lambda options: tasks_of("toy_many", 2345), raising=False)
     agentenv.register(spec("toy_many", "toy_envs:Counter", SPECS[ENV].concurrency))
 
@@ -522,8 +521,8 @@ def test_whoever_waits_for_a_place_of_a_closed_pool_is_told(toys: None) -> None:
         ({"env": "toy_inlien"}, UnknownEnv, "did you mean 'toy_inline'"),
         ({"env": ENV, "servers": ["nonsense"]}, BadCall, "looks like http"),
         ({"env": ENV, "servers": ["http://127.0.0.1:1"], "transport": "pigeon"}, BadCall, "choose from"),
-        ({"env": ENV, "options": {"gaol": 1}}, EnvUnavailable, "did you mean 'goal'"),
-        ({"env": ENV, "options": {"goal": "many"}}, EnvUnavailable, "must be int"),
+        ({"env": ENV, "options": {"gaol": 1}}, UnknownOption, "did you mean 'goal'"),
+        ({"env": ENV, "options": {"goal": "many"}}, UnknownOption, "must be int"),
     ],
 )
 def test_a_pool_that_cannot_work_says_so_at_its_opening(
@@ -537,6 +536,12 @@ def test_a_pool_that_cannot_work_says_so_at_its_opening(
     run(work)
 
 
-def test_an_infra_error_of_every_kind_is_an_infra_error() -> None:
-    assert issubclass(NoCapacity, InfraError)
-    assert issubclass(ServerUnreachable, InfraError)
+def test_an_env_whose_engine_or_data_is_missing_is_unavailable(toys: None) -> None:
+    agentenv.register(replace(SPECS[ENV], id="toy_missing", tasks="no_such_engine:tasks", extra="science"))
+
+    async def work() -> None:
+        with pytest.raises(EnvUnavailable, match="pip install"):
+            async with EnvPool("toy_missing"):
+                pass
+
+    run(work)
