@@ -26,6 +26,8 @@ class ServerLimits:
     """Calls under way on one socket; over it the socket is not read."""
     keep_s: float = 600.0
     """Seconds that an ended session's final result and key are kept."""
+    grace_s: float = 3.0
+    """Seconds that calls under way may still take when the table closes."""
 
     def for_session(self, spec: EnvSpec, max_steps: int) -> LimitsBody:
         """The limits that a session tells its client."""

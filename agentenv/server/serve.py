@@ -17,8 +17,6 @@ from agentenv.server.guard import is_loopback
 from agentenv.server.limits import ServerLimits
 from agentenv.server.sessions import Sessions
 
-GRACE_S = 3
-"""Seconds that calls under way may take to end; their sessions then get as long once more."""
 EVERY_ADDRESS = ("0.0.0.0", "::", "")
 
 
@@ -44,6 +42,8 @@ class ServeConfig:
     env_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     allow_hosts: tuple[str, ...] = ()
     """Further names that the server answers to."""
+    grace_s: int = 3
+    """Seconds that a signal leaves to requests under way, and once more to the envs that they wait for."""
 
 
 def serve(specs: Sequence[EnvSpec], config: ServeConfig, *, on_ready: Callable[[str], None] | None = None) -> None:
@@ -66,9 +66,10 @@ def serve(specs: Sequence[EnvSpec], config: ServeConfig, *, on_ready: Callable[[
             spec.load_class()
     listener = bind(config.host, config.port)
     port = listener.getsockname()[1]
+    limits = ServerLimits(max_sessions=config.max_sessions, lease_s=config.lease_s, grace_s=config.grace_s)
     sessions = Sessions(
         specs,
-        limits=ServerLimits(max_sessions=config.max_sessions, lease_s=config.lease_s),
+        limits=limits,
         env_options=config.env_options,
         oracle=config.oracle,
     )
@@ -80,7 +81,7 @@ def serve(specs: Sequence[EnvSpec], config: ServeConfig, *, on_ready: Callable[[
             access_log=False,
             ws_max_size=sessions.limits.max_body_bytes,
             ws_per_message_deflate=False,
-            timeout_graceful_shutdown=GRACE_S,
+            timeout_graceful_shutdown=config.grace_s,
         )
     )
     if on_ready is not None:

@@ -170,15 +170,15 @@ class Sessions:
         self._forget()
         return len(expired)
 
-    async def close(self, *, grace_s: float = 3.0) -> None:
-        """Close every session after the calls under way; an env that hangs for `grace_s` is left behind."""
+    async def close(self) -> None:
+        """Close every session after the calls under way; an env that hangs for `limits.grace_s` is left behind."""
         self._closed = True
         for session in list(self._sessions.values()):
             self._end(session, "closed", None)
             self._task(self._put_away(session))
-        await self._settle(grace_s)
+        await self._settle(self.limits.grace_s)
         if self._tasks:
-            log.warning("%d calls were still under way %g s after the end; they are dropped", len(self._tasks), grace_s)
+            log.warning("%d calls did not end within %g s and are dropped", len(self._tasks), self.limits.grace_s)
             self._runners.abandon()
             await self._settle(0.5)
             for task in self._tasks:

@@ -353,12 +353,12 @@ def test_close_leaves_behind_a_step_that_hangs(env: str, gate: Gate):
     before = children()
 
     async def play() -> None:
-        sessions = Sessions([SPECS[env]])
+        sessions = Sessions([SPECS[env]], limits=ServerLimits(grace_s=0.05))
         t = Table(sessions)
         session = await t.open(env)
         held = sessions.start(StepCall(session, StepBody(gate.hold)))
         await gate.entered()
-        await sessions.close(grace_s=0.05)
+        await sessions.close()
         assert held.done()
         assert problem(await t.step(session, "win")).extra == {"reason": "closed"}
 
@@ -373,10 +373,10 @@ def test_close_ends_sessions_whose_create_was_under_way(env: str):
 
     async def play() -> None:
         CLOSED[seed] = 0
-        sessions = Sessions([SPECS[env]])
+        sessions = Sessions([SPECS[env]], limits=ServerLimits(grace_s=30.0))
         creates = [asyncio.create_task(Table(sessions).create(env, seed)) for _ in range(3)]
         await asyncio.sleep(0)
-        await sessions.close(grace_s=20.0)
+        await sessions.close()
         refused = [problem(r) for r in await asyncio.gather(*creates)]
         assert {(p.code, p.retryable) for p in refused} == {("no_capacity", True)}
         assert not sessions._sessions
