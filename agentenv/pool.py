@@ -13,15 +13,15 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote, urlencode
 
 import msgspec
 
 from agentenv.client.connect import remote
 from agentenv.client.core import AT_ONCE, Connection, Patience, RemoteSession, task_ref
 from agentenv.client.local import LocalTransport
+from agentenv.client.url import env_path
 from agentenv.errors import AgentEnvError, BadCall, ClientClosed, EnvUnavailable, InfraError, SessionError
-from agentenv.protocol import CUT_BY_ROLLOUT, Outcome, TaskRef, canonical_json
+from agentenv.protocol import CUT_BY_ROLLOUT, Outcome, TaskRef
 from agentenv.registry import EnvSpec, TaskAt, get_spec
 from agentenv.server.limits import ServerLimits
 from agentenv.server.sessions import Sessions
@@ -91,7 +91,7 @@ class EnvPool:
         self._lanes = [Lane(connection) for connection in self._connections()]
         self._open = True
         try:
-            self.card = await self._ask(f"{self._path}?{self._options_query}")
+            self.card = await self._ask(env_path(self.env, options=self._asked))
             if "unavailable" in self.card:
                 raise EnvUnavailable(str(self.card["unavailable"]))
             self.spec = self._own_spec() or EnvSpec.from_card(self.card)
@@ -110,9 +110,9 @@ class EnvPool:
                 Connection(remote(url, token=self._token, transport=self._transport), patience=self._patience)
                 for url in dict.fromkeys(self.servers)
             ]
-        table = Sessions(
-            [get_spec(self.env)], find_spec=get_spec, oracle=True, limits=ServerLimits(max_sessions=self.size + 16)
-        )
+        spec = get_spec(self.env)
+        spec.resolve_options(self.options)  # a wrong one is a wrong call, not an env that is unavailable
+        table = Sessions([spec], find_spec=get_spec, oracle=True, limits=ServerLimits(max_sessions=self.size + 16))
         table.env_options[self.env] = self.options
         return [Connection(LocalTransport(table, owned=True), patience=self._patience)]
 
@@ -128,21 +128,18 @@ class EnvPool:
         found: list[TaskRef] = []
         while limit is None or len(found) < limit:
             size = 1000 if limit is None else min(1000, limit - len(found))
-            query = f"split={quote(split, safe='')}&offset={len(found)}&limit={size}&{self._options_query}"
-            page = await self._ask(f"{self._path}/tasks?{query}")
+            page = await self._ask(
+                env_path(self.env, "/tasks", options=self._asked, split=split, offset=len(found), limit=size)
+            )
             found += [task_ref(body) for body in msgspec.convert(page["tasks"], list[TaskRefBody])]
             if not page["tasks"] or len(found) >= page["total"]:
                 break
         return found
 
     @property
-    def _options_query(self) -> str:
-        """The tasks depend on the options. In this process they are the table's own."""
-        return urlencode({"options": canonical_json(self.options)}) if self.servers and self.options else ""
-
-    @property
-    def _path(self) -> str:
-        return f"/v1/envs/{quote(self.env, safe='')}"
+    def _asked(self) -> Mapping[str, Any]:
+        """The options as clients ask for them; in this process they are the table's own."""
+        return self.options if self.servers else {}
 
     async def _ask(self, path: str) -> Any:
         """A control-plane GET of the first server that answers."""
@@ -245,7 +242,7 @@ class EnvPool:
             lane.connection.create(
                 self.env,
                 task,
-                options={} if not self.servers else self.options,
+                options=self._asked,
                 max_steps=self.max_steps,
                 images=self._images,
                 patience=patience,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote
 
 import gymnasium
 import numpy as np
@@ -15,6 +14,7 @@ from agentenv.client.connect import remote
 from agentenv.client.core import Connection
 from agentenv.client.portal import Portal
 from agentenv.client.spaces import FreeText, PngImage
+from agentenv.client.url import env_path
 from agentenv.errors import AgentEnvError, BadCall, EnvUnavailable, ResetNeeded, UnknownTask
 from agentenv.registry import TaskAt, get_spec
 
@@ -63,7 +63,7 @@ class Source:
         else:
             connection = Connection(remote(self.base_url, token=self.token, transport=self.transport))
             try:
-                card = card_of(await connection.get_json(f"/v1/envs/{quote(self.env, safe='')}"))
+                card = card_of(await connection.get_json(env_path(self.env, options=self.options)))
             except BaseException:
                 await connection.close()
                 raise

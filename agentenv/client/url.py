@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
 
+from agentenv.client.codec import encode
 from agentenv.errors import BadCall, ServerUnreachable
 
 
@@ -30,3 +33,10 @@ def unreachable(address: str, cause: BaseException) -> ServerUnreachable:
         f"no server at {address} ({cause}); start one with `agentenv serve ENV --port {port}`, "
         f"or leave the address out to run the environment in this process"
     )
+
+
+def env_path(env: str, below: str = "", *, options: Mapping[str, Any], **query: Any) -> str:
+    """Where an env's card (or what lies `below` it) is asked for, under these options: its tasks depend on them."""
+    if options:
+        query["options"] = encode(dict(options)).decode()
+    return f"/v1/envs/{quote(env, safe='')}{below}" + (f"?{urlencode(query)}" if query else "")

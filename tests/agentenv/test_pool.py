@@ -75,30 +75,44 @@ async def until(true: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("where", ["local", "remote"])
-def test_never_more_sessions_than_its_size_and_the_first_to_ask_is_first(where: str, toys: None) -> None:
+def test_never_more_sessions_than_its_size(where: str, toys: None) -> None:
     async def work() -> None:
-        at_once, most, order = 0, 0, []
+        at_once, full = 0, asyncio.Event()
         async with EnvPool(ENV, servers=urls, size=3) as pool:
 
             async def one(number: int) -> None:
-                nonlocal at_once, most
+                nonlocal at_once
                 async with pool.session(task(number)) as session:
-                    order.append(number)
                     at_once += 1
-                    most = max(most, at_once)
-                    for _ in range(5):
-                        await session.step("go")
-                        await asyncio.sleep(0)
+                    assert at_once <= 3
+                    if at_once == 3:
+                        full.set()
+                    await full.wait()  # the first ones stay until every place was taken
+                    await session.step("go")
                     at_once -= 1
 
             await asyncio.gather(*(one(n) for n in range(20)))
-        assert (most, order) == (3, list(range(20)))
 
     with servers(3) as (urls, tables):
         if where == "local":
             urls = []
         run(work)
         assert not tables[0]._sessions
+
+
+def test_the_first_to_ask_for_a_place_is_the_first_to_get_one(toys: None) -> None:
+    async def work() -> None:
+        order = []
+        async with EnvPool(ENV, size=1) as pool:
+
+            async def one(number: int) -> None:
+                async with pool.session(task(number)):
+                    order.append(number)
+
+            await asyncio.gather(*(one(n) for n in range(20)))
+        assert order == list(range(20))
+
+    run(work)
 
 
 def test_sessions_are_balanced_over_the_servers() -> None:

@@ -284,9 +284,16 @@ def test_options_reach_the_env_and_wrong_ones_are_told(place: str, toys: None, t
 
 @pytest.mark.parametrize("transport", ["http", "websocket"])
 def test_an_option_that_json_cannot_carry_is_told_at_once(transport: str, toy_url: str) -> None:
-    client = EnvClient("toy_inline", base_url=toy_url, transport=transport, goal=object())
     with pytest.raises(BadCall, match="cannot be sent as JSON"):
-        client.reset()
+        EnvClient("toy_inline", base_url=toy_url, transport=transport, goal=object())
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_tasks_are_drawn_from_those_of_the_clients_options(place: str, installed_url: str) -> None:
+    """With a goal and its recipes, TextCraft has one task, in a split that it does not have otherwise."""
+    own = {"commands": "craft 1 stick using 1 log", "goal": "stick", "split": "fixed"}
+    client = agentenv.make("textcraft", **own, **at(place, installed_url))
+    assert client.reset(seed=3)[1]["task"] == "textcraft/fixed/0"
     client.close()
 
 
