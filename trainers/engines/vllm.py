@@ -54,6 +54,8 @@ def make(path: str, **options: Any) -> VllmEngine:
     for name in theirs:
         if name in FIXED:
             raise BadSetting(f"{name} is set by the engine vllm itself; leave it out")
+    if own.context_tokens is not None and "max_model_len" in theirs:
+        raise BadSetting("context_tokens and max_model_len are one thing; give one of them")
     return VllmEngine(path, own, theirs)
 
 
@@ -95,6 +97,7 @@ class VllmEngine:
             "max_tokens": min(room, sampling.max_tokens),
             "seed": sampling.seed % 2**63,
             "stop_token_ids": self.stop_ids,
+            "ignore_eos": True,  # that one is of config.json, which the generation config overrides
         }
         try:
             await self._ready()
