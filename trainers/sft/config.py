@@ -24,8 +24,11 @@ class DemonstrationSettings(Settings):
     files: list[str] = setting([])
     """Records (JSON lines) to imitate; the environment's own scripted solution is asked where there are none."""
     env: str | None = None
+    """The environment that is played, here or in an evaluation."""
     options: dict[str, Any] = setting({})
+    """Of the environment, by its own names."""
     split: str = "train"
+    """Of the tasks that the scripted solution plays."""
     tasks: int = setting(512, low=1)
     """Tasks that the scripted solution plays, the first of the split."""
     noise: float = setting(0.0, low=0.0, high=1.0)
@@ -33,8 +36,11 @@ class DemonstrationSettings(Settings):
     min_reward: float | None = None
     """Records with a smaller return are left out."""
     successes_only: bool = False
+    """Leave out what did not succeed."""
     format: str = "react"
+    """How an action is written as a completion."""
     max_steps: int | None = setting(None, low=1)
+    """Turns of a demonstration; None: the environment's own limit."""
     max_tokens: int = setting(4096, low=1)
     """Longer episodes are left out, and counted."""
 
@@ -44,11 +50,17 @@ class SftEvaluationSettings(Settings):
     """Playing held-out tasks between steps."""
 
     every: int | None = setting(None, low=1)
+    """Steps between two; None: none."""
     split: str = "dev"
+    """Must share no task with `train`."""
     tasks: int = setting(64, low=1)
+    """Held-out tasks, the first of the split."""
     temperature: float = setting(1.0, low=0.0)
+    """Of sampling."""
     max_turn_tokens: int = setting(512, low=1)
+    """Sampled in one turn."""
     max_steps: int | None = setting(None, low=1)
+    """Turns of an episode; None: the environment's own limit."""
     stop_at: float | None = setting(None, low=0.0, high=1.0)
     """Stop as soon as success reaches this."""
     too_far: float | None = setting(None, low=0.0, high=1.0)
@@ -63,6 +75,7 @@ class SftConfig(Settings):
     model: ModelSettings = field(default_factory=ModelSettings)
     data: DemonstrationSettings = field(default_factory=DemonstrationSettings)
     episodes_per_step: int = setting(32, low=1)
+    """Demonstrations in one optimizer step."""
     batch: BatchSettings = field(default_factory=BatchSettings)
     optim: OptimSettings = field(default_factory=lambda: OptimSettings(lr=1e-5))
     fsdp: FsdpSettings = field(default_factory=FsdpSettings)
