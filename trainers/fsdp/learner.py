@@ -32,11 +32,12 @@ class FsdpLearner:
     """Implements `trainers.learner.Learner`; every rank makes the same calls with the same batch."""
 
     def __init__(self, config: TrainConfig) -> None:
-        if config.run.threads is not None:
-            torch.set_num_threads(config.run.threads)
+        _check(config)
+        threads = 1 if config.run.deterministic else config.run.threads
+        if threads is not None:
+            torch.set_num_threads(threads)
         if config.run.deterministic:
             torch.use_deterministic_algorithms(True)
-        _check(config)
         attention.register()
         self.config = config
         self.world: World = join(shard_size=config.fsdp.shard_size)
@@ -51,6 +52,8 @@ class FsdpLearner:
 
     def _build(self) -> None:
         config = self.config
+        if config.run.deterministic and self.world.size > 1:
+            raise BadSetting(f"run.deterministic is for one rank; there are {self.world.size}")
         self._roles["policy"] = Role(policy_runner(config, self.world, "policy"), config.optim)
         if config.algorithm.estimator == "gae":
             self._roles["critic"] = Role(critic_runner(config, self.world), config.critic.optim)
@@ -190,6 +193,8 @@ def _check(config: TrainConfig) -> None:
         )
     if config.rollout.temperature <= 0:
         raise BadSetting("rollout.temperature=0 has no log-probabilities to learn from; give one above 0")
+    if config.fsdp.sequence_parallel != 1:
+        raise BadSetting(f"fsdp.sequence_parallel={config.fsdp.sequence_parallel}: only 1 for now")
     moving = [
         f"{name}.{key}"
         for name, optim in (("optim", config.optim), ("critic.optim", config.critic.optim))

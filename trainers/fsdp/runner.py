@@ -56,14 +56,17 @@ class Runner:
         counts = [len(i.at) for i in items]
         starts = np.cumsum([0, *counts])
         flat = torch.zeros(int(starts[-1]), dtype=torch.float32)
+        asked = [i for i, count in enumerate(counts) if count]
+        parts = plan([len(items[i]) for i in asked], self.world.size, self.sizes(gradient=False))
         with torch.no_grad():
-            for part in plan([len(i) for i in items], self.world.size, self.sizes(gradient=False))[self.world.rank]:
-                outputs = run([items[i] for i in part] or [EMPTY]).float().cpu()
-                for i, output in zip(part, outputs.split([counts[i] for i in part]) if part else (), strict=True):
+            for part in parts[self.world.rank]:
+                some = [asked[i] for i in part]
+                outputs = run([items[i] for i in some] or [EMPTY]).float().cpu()
+                for i, output in zip(some, outputs.split([counts[i] for i in some]) if some else (), strict=True):
                     flat[starts[i] : starts[i + 1]] = output
         if self.world.control is not None:  # each entry is one rank's, the others add 0
             dist.all_reduce(flat, group=self.world.control)
-        return np.split(flat.numpy(), starts[1:-1])
+        return [flat.numpy()[start : start + count] for start, count in zip(starts, counts, strict=False)]
 
     def choose(self, run: Forward, dtype: torch.dtype, *, reason: str | None) -> None:
         """Packed or padded, by `batch.packing` and by what the model does; rank 0 decides for all.

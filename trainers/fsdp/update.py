@@ -29,7 +29,7 @@ def minibatches(batch: TokenBatch, config: TrainConfig) -> Iterator[list[Episode
     The order is a function of seed, step and pass alone. Groups without a trained token are left out.
     """
     groups = [g for g in batch.groups().values() if any(e.sampled for e in g)]
-    size = config.batch.tasks_per_minibatch or len(groups)
+    size = config.batch.tasks_per_minibatch or max(1, len(groups))
     for epoch in range(config.loss.epochs):
         order = np.arange(len(groups))
         if config.loss.shuffle and size < len(groups):

@@ -433,6 +433,26 @@ def test_a_sampled_first_token_is_an_error(tied, learners):
         learners(tied).logprobs(batch)
 
 
+def test_a_batch_with_nothing_to_learn_makes_no_step(tied, learners):
+    learner = learners(tied, algorithm__estimator="gae")
+    for batch in (made_batch(tasks=0), with_values(made_batch(tasks=1, members=1))):
+        for segment in batch.segments:
+            segment.mask[:] = False
+        assert learner.update(batch).optimizer_steps == 0
+        assert [a.any() for a in learner.logprobs(batch)] == [False] * len(list(batch.segments))
+        assert learner.values(batch)[1] == [0.0] * len(batch.episodes)
+
+
+def test_deterministic_mode_gives_the_same_bits_again(tied, learners):
+    found = []
+    for _ in range(2):
+        learner = learners(tied, run__deterministic=True, run__threads=None, optim__lr=1e-2, loss__entropy_coef=0.01)
+        learner.update(made_batch())
+        found.append({name: tensor.clone() for name, tensor in learner.weights()})
+    assert torch.get_num_threads() == 1
+    assert all(torch.equal(found[0][name], found[1][name]) for name in found[0])
+
+
 def test_closing_twice_is_fine_and_the_next_learner_starts(tied, learners):
     first, second = learners(tied), learners(tied)
     first.close()
