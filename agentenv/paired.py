@@ -48,7 +48,7 @@ def mcnemar(b: int, c: int) -> float:
     """Exact two-sided p of `b` against `c` discordant tasks (a sign test); 1 without any."""
     n = b + c
     tail = sum(math.comb(n, k) for k in range(min(b, c) + 1))
-    return min(1.0, 2 * tail / 2**n)
+    return float(min(1.0, 2 * tail / 2**n))
 
 
 def bonett_price(b: int, c: int, tasks: int, *, confidence: float = 0.95) -> Interval:
