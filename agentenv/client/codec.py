@@ -54,6 +54,15 @@ def encode(value: Any) -> bytes:
         raise BadCall(f"cannot be sent as JSON: {exc}") from exc
 
 
+def encode_all(calls: Sequence[Call]) -> list[bytes]:
+    """Each call as JSON; BadCall when something in one has no JSON."""
+    one = _encoder.encode
+    try:
+        return [one(call) for call in calls]
+    except (TypeError, ValueError) as exc:
+        raise BadCall(f"cannot be sent as JSON: {exc}") from exc
+
+
 def in_chunks(envelopes: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
     """Encoded envelopes in their order, as many together as go into one message."""
     start = size = 0

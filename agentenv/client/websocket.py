@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agentenv.client.codec import MAX_REPLY_BYTES, ReplyEnvelope, StepEnvelope, decode_reply, encode, in_chunks
+from agentenv.client.codec import MAX_REPLY_BYTES, ReplyEnvelope, StepEnvelope, decode_reply, encode_all, in_chunks
 from agentenv.client.http import HttpTransport
 from agentenv.client.url import base_url_of, unreachable
 from agentenv.errors import AgentEnvError, TransportLost, Unauthorized
@@ -50,7 +50,7 @@ class WebSocketTransport:
         for call in calls:
             self._next_id += 1
             call.id = self._next_id
-        envelopes = [encode(call) for call in calls]
+        envelopes = encode_all(calls)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
         if self._socket is None or self._socket.closed:

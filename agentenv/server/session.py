@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -39,7 +39,7 @@ OK = 200
 CUT_MARKER = "\n[... cut: the observation was longer than the limit]"
 
 
-class Last(NamedTuple):
+class Last(msgspec.Struct, frozen=True, gc=False):
     """The last call that changed the session, and its reply."""
 
     operation: str
@@ -362,14 +362,13 @@ class Session:
         return reply
 
     def _step_body(self, result: StepResult, outcome: Outcome | None) -> StepReply:
-        over = outcome is not None
         return StepReply(
             self.observation,
             result.reward,
-            over and outcome.terminated,  # type: ignore[union-attr]
-            over and outcome.truncated,  # type: ignore[union-attr]
-            outcome.value if over else None,  # type: ignore[union-attr]
-            bool(result.success) if over else None,
+            False if outcome is None else outcome.terminated,
+            False if outcome is None else outcome.truncated,
+            None if outcome is None else outcome.value,
+            None if outcome is None else bool(result.success),
             result.score,
             self.info,
             self.episode,

@@ -130,7 +130,7 @@ class Sessions:
         if type(call) is not StepCall:
             return None
         session = self._sessions.get(call.session)
-        if session is None or session.running or self._expired(session):
+        if session is None or session.running or self._clock() - session.idle_since > self.limits.lease_s:
             return None
         try:
             return session.step_now(call.body)

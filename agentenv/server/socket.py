@@ -17,6 +17,9 @@ from agentenv.wire import Call, Reply
 if TYPE_CHECKING:
     from starlette.websockets import WebSocket
 
+PART = 32
+"""Replies of a long list leave in parts of this size: the client reads the first ones while the next steps are done."""
+
 Answered = tuple[int | str, Reply]
 
 
@@ -55,6 +58,9 @@ class Socket:
                 self._later(id, call)  # type: ignore[arg-type]
             else:
                 now.append((id, reply))
+                if len(now) == PART:
+                    await self._send(now, as_list=as_list)
+                    now = []
         if now:
             await self._send(now, as_list=as_list)
 
