@@ -1,7 +1,8 @@
 """The least that a JSON protocol over one WebSocket costs: `ceiling.py serve`, `ceiling.py client URL PID`.
 
 An ASGI function decodes an envelope with a request id and encodes one with the fixed reply; the client matches replies
-by id. No session, no position, no limit, no check: what a real server and client are compared with.
+by id. The messages are those of agentenv's protocol, byte for byte; behind them is no session, no position, no limit
+and no check.
 """
 
 import asyncio
@@ -14,18 +15,30 @@ import side
 from fixed import ACTION, REPLY
 
 
-class Call(msgspec.Struct):
-    id: int
-    session: str
+class Body(msgspec.Struct):
     action: str
+    episode: int
     step: int
+
+
+class Call(msgspec.Struct, tag_field="op", tag="step"):
+    session: str
+    body: Body
+    id: int
 
 
 class Answer(msgspec.Struct):
     observation: str
     reward: float
     terminated: bool
+    truncated: bool
+    outcome: str | None
+    success: bool | None
+    score: float | None
+    info: dict
+    episode: int
     step: int
+    image: bytes | None = None
 
 
 class Reply(msgspec.Struct):
@@ -53,7 +66,8 @@ async def app(scope, receive, send) -> None:
 
 
 def answer(call: Call) -> Reply:
-    return Reply(call.id, 200, Answer(REPLY, 0.0, False, call.step + 1))
+    body = call.body
+    return Reply(call.id, 200, Answer(REPLY, 0.0, False, False, None, None, None, {}, body.episode, body.step + 1))
 
 
 async def client(url: str, server: int) -> None:
@@ -71,7 +85,7 @@ async def client(url: str, server: int) -> None:
         loop = asyncio.get_running_loop()
 
         def call() -> tuple[Call, asyncio.Future]:
-            made = Call(next(ids), SESSION, ACTION, 0)
+            made = Call(SESSION, Body(ACTION, 0, 0), next(ids))
             future = waiting[made.id] = loop.create_future()
             return made, future
 
