@@ -35,7 +35,12 @@ def write(folder: Path, roles: Mapping[str, Role], world: World) -> None:
     """Every rank writes its share; OSError where a file cannot be written, on every rank."""
     try:
         with _quiet():
-            save(state_of(roles), checkpoint_id=folder, process_group=world.control, no_dist=world.control is None)
+            save(
+                state_of(roles),
+                storage_writer=_Writer(folder),
+                process_group=world.control,
+                no_dist=world.control is None,
+            )
     except CheckpointException as exc:  # torch's is no Exception
         raise OSError(f"cannot write {folder}: {_reason(exc)}") from exc
 
@@ -60,10 +65,10 @@ def _reason(exc: CheckpointException) -> str:
 
 
 class _Writer(FileSystemWriter):
-    def finish(self, *arguments: Any) -> None:
+    def finish(self, metadata: Any, results: Any) -> None:
         """The index comes last: without it the shards are no checkpoint."""
         fault_point("save:shards")
-        super().finish(*arguments)
+        super().finish(metadata, results)
 
 
 class _quiet(warnings.catch_warnings):

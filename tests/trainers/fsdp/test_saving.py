@@ -125,25 +125,42 @@ def test_a_model_that_has_moved_is_given_and_the_type_is_chosen(untied, learners
     assert (checkpoint / LEARNER).is_dir()
 
 
-@pytest.mark.slow
-def test_a_full_disk_in_the_learners_own_files_is_a_clear_error(tied, tmp_path):
-    """A limit on file sizes stands for a full disk; the checkpoint before survives."""
+def two_saves(model, folder, *, between: str = "", kill_at: str | None = None) -> subprocess.CompletedProcess:
+    """A process that saves steps 1 and 2, with a line of code between them."""
     code = f"""
 import resource, pathlib
 from token_batches import learner_config
 from trainers.checkpoints import Checkpoints
 from trainers.fsdp.learner import FsdpLearner
-config = learner_config(pathlib.Path({str(tied)!r}))
+config = learner_config(pathlib.Path({str(model)!r}))
 learner = FsdpLearner(config)
-store = Checkpoints(pathlib.Path({str(tmp_path)!r}), keep=3)
+store = Checkpoints(pathlib.Path({str(folder)!r}), keep=3)
 store.save(learner, step=1, state={{}}, config=config)
-resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+{between}
 store.save(learner, step=2, state={{}}, config=config)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True,
-        timeout=100, check=False,
-    )  # fmt: skip
+    environment = {"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"}
+    if kill_at is not None:
+        environment["AGENTENV_KILL_AT"] = kill_at
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=100, check=False
+    )
+
+
+@pytest.mark.slow
+def test_a_full_disk_in_the_learners_own_files_is_a_clear_error(tied, tmp_path):
+    """A limit on file sizes stands for a full disk; the checkpoint before survives."""
+    done = two_saves(tied, tmp_path, between="resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))")
     assert CheckpointFailed.__name__ in done.stderr
     assert "earlier checkpoints are untouched: step-00000001" in done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["step-00000001"]
+
+
+@pytest.mark.slow
+def test_a_kill_between_shards_and_index_leaves_the_checkpoint_before(tied, learners, tmp_path):
+    assert two_saves(tied, tmp_path, kill_at="save:shards@2").returncode == -9
+    (aside,) = tmp_path.glob(".step-*")
+    assert [p.name for p in (aside / LEARNER).iterdir()] == ["__0_0.distcp"]
+    latest = Checkpoints(tmp_path, keep=3).latest()
+    assert latest.name == "step-00000001"
+    learners(tied).load(latest / LEARNER)
