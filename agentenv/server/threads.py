@@ -38,9 +38,8 @@ class Threads:
                 self._idle -= 1
         if new:
             name = f"{self._name}-{next(self._numbers)}"
-            threading.Thread(target=self._work, args=(work,), name=name, daemon=True).start()
-        else:
-            self._queue.put(work)
+            threading.Thread(target=self._work, name=name, daemon=True).start()
+        self._queue.put(work)
         return work[0]
 
     def close(self) -> None:
@@ -51,10 +50,9 @@ class Threads:
         for _ in range(idle):
             self._queue.put(None)
 
-    def _work(self, work: Work | None) -> None:
-        while work is not None and self._do(*work):
+    def _work(self) -> None:
+        while (work := self._queue.get()) is not None and self._do(*work):
             del work  # an idle thread keeps no env alive
-            work = self._queue.get()
 
     def _do(self, future: Future[Any], function: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
         """Do one piece of work; whether the thread is to wait for another."""

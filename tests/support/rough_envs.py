@@ -20,7 +20,7 @@ from toy_envs import tasks_of
 
 from agentenv.env import AsyncEnv, Env
 from agentenv.protocol import Action, Outcome, StepResult, Task
-from agentenv.registry import Concurrency, EnvSpec, TableTasks
+from agentenv.registry import Concurrency, EnvSpec, Option, TableTasks
 
 CLOSED: Counts[int] = Counts()
 """Closed envs of this process, by task seed."""
@@ -75,6 +75,17 @@ class Rough(Env):
     def close(self) -> None:
         with contextlib.suppress(AttributeError):
             CLOSED[self.seed] += 1
+
+
+class SlowReset(Rough):
+    """Its reset waits for the gate of its option."""
+
+    def __init__(self, *, gate: str) -> None:
+        self.gate = gate
+
+    def reset(self, task: Task) -> StepResult:
+        self.step(Action(text=f"hold {self.gate}"))
+        return super().reset(task)
 
 
 class SlowAsk(Rough):
@@ -213,6 +224,12 @@ SPECS = {
         spec("rough_process", "Rough", Concurrency.PROCESS),
         spec("rough_async", "AsyncRough", Concurrency.ASYNC),
         spec("rough_ask", "SlowAsk", Concurrency.ANY_THREAD),
+        spec(
+            "rough_reset",
+            "SlowReset",
+            Concurrency.ANY_THREAD,
+            options=(Option(name="gate", type=str, default="", help="path of the gate"),),
+        ),
     )
 }
 

@@ -366,6 +366,47 @@ def test_close_leaves_behind_a_step_that_hangs(env: str, gate: Gate):
     assert children() == before
 
 
+@pytest.mark.parametrize("env", CAN_WAIT)
+def test_close_waits_for_a_running_step_and_closes_no_env_under_it(env: str, gate: Gate):
+    seed = CAN_WAIT.index(env) + 820
+
+    async def play() -> None:
+        CLOSED[seed] = 0
+        sessions = Sessions([SPECS[env]], limits=ServerLimits(grace_s=60.0))
+        session = await Table(sessions).open(env, seed)
+        held = sessions.start(StepCall(session, StepBody(gate.hold)))
+        await gate.entered()
+        closing = asyncio.create_task(sessions.close())
+        await asyncio.sleep(0.02)
+        assert not closing.done()
+        assert CLOSED[seed] == 0
+        gate.open()
+        assert (await held).status == 200
+        await closing
+        assert CLOSED[seed] == (0 if env == "rough_process" else 1)
+
+    run(play)
+
+
+def test_close_closes_an_env_that_was_being_reset_for_a_create(gate: Gate):
+    async def play() -> None:
+        CLOSED[830] = 0
+        sessions = Sessions([SPECS["rough_reset"]], limits=ServerLimits(grace_s=60.0))
+        create = asyncio.create_task(
+            Table(sessions).create("rough_reset", 830, options={"gate": str(gate.path)}, key="k")
+        )
+        await gate.entered()
+        closing = asyncio.create_task(sessions.close())
+        await asyncio.sleep(0)
+        gate.open()
+        await closing
+        assert problem(await create).code == "no_capacity"
+        assert not sessions._sessions
+        assert CLOSED[830] == 1
+
+    run(play)
+
+
 @pytest.mark.parametrize("env", ROUGH)
 def test_close_ends_sessions_whose_create_was_under_way(env: str):
     before = children()
