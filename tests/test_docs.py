@@ -3,6 +3,7 @@
 A fenced block says after its language what the tests do with it:
 
 - `run`: executed in an empty folder; it must end with exit code 0.
+- `slow`: the same, where it takes long or needs torch: only with `--runslow`.
 - `serve` (console): the first line starts a server, the others probe it; the server is then stopped.
 - `ci` (console): what continuous integration itself runs, `make demo` and `make test` alone; an HTML comment before
   the block gives the reason.
@@ -26,7 +27,7 @@ from agentenv.cli.main import app
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-TAGS = {"run", "serve", "ci", "text"}
+TAGS = {"run", "slow", "serve", "ci", "text"}
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>.*)$")
 INLINE = re.compile(r"(?<!`)`(agentenv [^`\n]+)`(?!`)")
 CI_COMMANDS = {"make demo", "make test", "make install", ".ci/run"}
@@ -143,7 +144,7 @@ def environment(tmp_path):
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
 def test_every_block_says_what_the_tests_do_with_it(block):
     assert block.tag in TAGS, f"{block}: tag the block after its language, one of {sorted(TAGS)}: ```{block.info}"
-    if block.tag == "run":
+    if block.tag in ("run", "slow"):
         assert block.language in ("python", "console"), f"{block}: only python and console blocks run"
     if block.tag in ("serve", "ci"):
         assert block.language == "console"
@@ -157,13 +158,25 @@ def test_only_what_ci_itself_runs_is_left_to_ci(block):
     )
 
 
-@pytest.mark.parametrize("block", tagged("run"), ids=str)
+SLOW = [
+    pytest.param(block, id=str(block), marks=[pytest.mark.slow, pytest.mark.timeout(400)]) for block in tagged("slow")
+]
+
+
+@pytest.mark.parametrize("block", [*tagged("run"), *SLOW], ids=str)
 def test_blocks_tagged_run_do_run(block, environment, tmp_path):
     program = [sys.executable, "-"] if block.language == "python" else ["bash", "-e"]
     folder = tmp_path / "work"
     folder.mkdir()
     done = subprocess.run(
-        program, input=block.text, env=environment, cwd=folder, capture_output=True, text=True, timeout=100, check=False
+        program,
+        input=block.text,
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=360 if block.tag == "slow" else 100,
     )
     assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
 

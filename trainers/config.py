@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentenv.render import DATE
 from trainers.settings import Settings, setting
 
 ESTIMATORS = ("gae", "grpo", "rloo", "reinforce_plus_plus", "remax")
@@ -33,10 +34,10 @@ class RunSettings(Settings):
     """Bit for bit the same run again: hf engine, turns in lockstep, one rank, one thread."""
     threads: int | None = setting(None, low=1)
     """Of torch in each process; None leaves torch's own choice."""
-    trackers: list[str] = setting(["console", "jsonl"])
-    """Any of console, jsonl, tensorboard, wandb."""
+    trackers: list[str] = setting(["console", "jsonl"], choices=("console", "jsonl", "tensorboard", "wandb"))
+    """Where figures go."""
     plots: bool = True
-    """Write plots.png at the end."""
+    """Write plots.png with every checkpoint and at the end."""
 
 
 @dataclass(kw_only=True)
@@ -44,6 +45,7 @@ class LoraSettings(Settings):
     """Low-rank adapters by peft; rank 0 trains every parameter."""
 
     rank: int = setting(0, low=0)
+    """0: none, every parameter is trained."""
     alpha: float = 16.0
     """The adapters' product is scaled by alpha / rank."""
     targets: str = "all-linear"
@@ -81,7 +83,7 @@ class EnvironmentSettings(Settings):
     """Of the environment, by its own names."""
     max_steps: int | None = setting(None, low=1)
     """Turns in an episode; not beside limits by stage."""
-    rounds: list[int] = setting([])
+    rounds: list[int] = setting([], low=1)
     """Limits by stage for this environment, in place of `algorithm.rounds.values`."""
     step_timeout_s: float | None = setting(None, low=0.001)
     """The agent's own time in an episode ends here; None: the environment's limit."""
@@ -99,9 +101,9 @@ class RolloutSettings(Settings):
     """Entry point in the group `agentenv.engines`: hf or vllm, or another package's."""
     temperature: float = setting(1.0, low=0.0)
     """Of sampling in training; log-probabilities everywhere are taken at it."""
-    top_p: float = 1.0
+    top_p: float = setting(1.0, low=0.0, high=1.0)
     """Only with `evaluation.only`: training learns from the whole distribution."""
-    top_k: int = -1
+    top_k: int = setting(-1, low=-1)
     """As top_p."""
     max_prompt_tokens: int = setting(1024, low=1)
     """Of the opening; a longer one is an error."""
@@ -121,6 +123,10 @@ class RolloutSettings(Settings):
     """Weight versions that an episode may be behind; only 0 for now."""
     history: str = setting("append", choices=("append", "template"))
     """append: what was sampled stays as it is; template: rendered again each turn, split where earlier ids change."""
+    template_date: str = DATE
+    """What a chat template that prints a date is told."""
+    template_options: dict[str, Any] = setting({})
+    """Variables of the chat template, by its own names, such as enable_thinking."""
     engine_options: dict[str, Any] = setting({})
     """The engine's own, by its own names."""
     push_tolerance: float | None = setting(None, low=0.0)
@@ -166,7 +172,8 @@ class RoundsSettings(Settings):
     """The limit of turns over the run."""
 
     type: str = setting("fixed", choices=("fixed", "scaling_inter_stepwise"))
-    values: list[int] = setting([])
+    """The same all along, or the next of `values` every so many steps."""
+    values: list[int] = setting([], low=1)
     """Limits by stage; with `fixed` one value or none (the environment's own)."""
     every: int = setting(100, low=1)
     """Steps in a stage."""
@@ -321,7 +328,7 @@ class EvaluationSettings(Settings):
     every: int | None = setting(None, low=1)
     """Steps between two; None: none during training."""
     before: bool = True
-    """Also before the first step."""
+    """Also before the first step; with this or with `every` also after the last."""
     split: str = "dev"
     """Must share no task with what is trained on."""
     tasks: int = setting(64, low=1)

@@ -42,12 +42,16 @@ class VllmOptions(Settings):
     push_through: str = setting("files", choices=("files", "bytes"))
     """How weights get there: safetensors files in shared memory, or one message."""
     start_timeout_s: float = setting(600.0, low=1.0)
+    """Until it must be ready."""
     log: str | None = None
     """File for what the process prints; None: one that close deletes."""
 
 
-def make(path: str, **options: Any) -> VllmEngine:
-    """Start vLLM with the model in the folder `path`; it gets ready while this returns."""
+def make(path: str, *, stop_ids: Iterable[int] = (), **options: Any) -> VllmEngine:
+    """Start vLLM with the model in the folder `path`; it gets ready while this returns.
+
+    `stop_ids` come to those of the folder.
+    """
     ours = {f.name for f in fields(VllmOptions)}
     own = options_of(VllmOptions, {k: v for k, v in options.items() if k in ours}, "vllm")
     theirs = {k: v for k, v in options.items() if k not in ours}
@@ -56,18 +60,20 @@ def make(path: str, **options: Any) -> VllmEngine:
             raise BadSetting(f"{name} is set by the engine vllm itself; leave it out")
     if own.context_tokens is not None and "max_model_len" in theirs:
         raise BadSetting("context_tokens and max_model_len are one thing; give one of them")
-    return VllmEngine(path, own, theirs)
+    return VllmEngine(path, own, theirs, stop_ids)
 
 
 class VllmEngine:
     """agentenv.policy.Engine over a vLLM process."""
 
-    def __init__(self, path: str, options: VllmOptions, theirs: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: str, options: VllmOptions, theirs: Mapping[str, Any], stop_ids: Iterable[int] = ()
+    ) -> None:
         args = {k: v for k, v in theirs.items() if not k.startswith("VLLM_")}
         environment = {k: str(v) for k, v in theirs.items() if k.startswith("VLLM_")}
         self.version = 0
         self.context_tokens = folder.context_of(path, args.pop("max_model_len", options.context_tokens))
-        self.stop_ids = folder.stop_ids_of(path)
+        self.stop_ids = list(dict.fromkeys([*folder.stop_ids_of(path), *stop_ids]))
         self.dtype = ""
         """Known once the process is ready."""
         self._path = path
