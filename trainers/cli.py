@@ -32,23 +32,24 @@ def train(
       torchrun --nproc-per-node=2 -m agentenv.cli.main train grpo.yaml
     """
     from trainers.config import TrainConfig
-    from trainers.foreign import FOREIGN
+    from trainers.foreign import ours
+    from trainers.launch.local import relaunch, take_ranks, under_torchrun
     from trainers.settings import load
 
-    pairs = list(overrides or [])
-    if config is not None and "=" in str(config) and not config.exists():
-        pairs, config = [str(config), *pairs], None
-    settings = load(TrainConfig, config, pairs, foreign=FOREIGN)
+    file, pairs = file_and_pairs(config, overrides)
+    settings = load(TrainConfig, file, pairs, foreign=ours)
+    if under_torchrun():
+        take_ranks(settings)
     if dry_run:
         from trainers.dry_run import report
 
         typer.echo(report(settings))
         return
-    if settings.launch.nodes * settings.launch.processes_per_node > 1:
-        from trainers.launch.local import relaunch, under_torchrun
+    if settings.launch.nodes * settings.launch.processes_per_node > 1 and not under_torchrun():
+        from trainers.algorithms.checks import check_together
 
-        if not under_torchrun():
-            raise typer.Exit(relaunch(settings))
+        check_together(settings)
+        raise typer.Exit(relaunch(settings))
     from trainers.loop import train as run
 
     summary = run(settings, backend=backend)
@@ -58,6 +59,17 @@ def train(
         typer.echo(jsonlib.dumps({"step": summary.step, "updates": summary.updates, "reason": summary.reason,
                                   "metrics": summary.metrics}))  # fmt: skip
     else:
+        for name, value in sorted(summary.metrics.items()):
+            if name.startswith("validation/"):
+                typer.echo(f"{name} {value:.4g}")
         typer.echo(f"{summary.reason} at step {summary.step}, {summary.updates} optimizer steps; {settings.run.dir}")
     if summary.reason not in ("complete", "already complete"):
         raise typer.Exit(1)
+
+
+def file_and_pairs(config: Path | None, overrides: list[str] | None) -> tuple[Path | None, list[str]]:
+    """The file of settings and the `key=value` words; the file may be left out."""
+    pairs = list(overrides or [])
+    if config is not None and "=" in str(config) and not config.exists():
+        return None, [str(config), *pairs]
+    return config, pairs

@@ -50,10 +50,15 @@ class Collected:
     played: list[Played] = field(default_factory=list)
     """By place: group after group, member after member."""
     lost: list[Played] = field(default_factory=list)
-    """Every try that was lost, refilled or not."""
+    """Every try that was lost, refilled or not, in the same order."""
     cancelled: int = 0
     """Places that were under way when the phase's time was up."""
     seconds: float = 0.0
+
+    @property
+    def tries(self) -> int:
+        """Episodes that came to an end, one way or another."""
+        return len(self.played) + len(self.lost)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -73,10 +78,9 @@ async def collect(
     make_agent: MakeAgent,
     settings: RolloutSettings,
     *,
-    held_out: bool = False,
     on_episode: Callable[[Played], None] | None = None,
 ) -> Collected:
-    """Play every place; ends when all are played, or at `rollout.phase_timeout_s`."""
+    """Play every place; ends when all are played, or at `rollout.phase_timeout_s`. A wrong call ends it at once."""
     started = time.monotonic()
     collected = Collected()
     free = asyncio.Semaphore(settings.concurrency)
@@ -84,7 +88,7 @@ async def collect(
 
     async def one(number: int, place: Place) -> None:
         async with free:
-            played = await _play_place(rooms[place.slot.env], place, make_agent, settings, collected.lost, held_out)
+            played = await _play_place(rooms[place.slot.env], place, make_agent, settings, collected.lost)
         if not refills(played.trajectory.outcome):
             results[number] = played
         if on_episode is not None:
@@ -92,7 +96,7 @@ async def collect(
 
     tasks = [asyncio.create_task(one(n, place)) for n, place in enumerate(places)]
     try:
-        _, late = await asyncio.wait(tasks, timeout=settings.phase_timeout_s)
+        _, late = await asyncio.wait(tasks, timeout=settings.phase_timeout_s, return_when=asyncio.FIRST_EXCEPTION)
         collected.cancelled = len(late)
     finally:
         for task in tasks:
@@ -102,6 +106,7 @@ async def collect(
         if isinstance(result, BaseException) and not isinstance(result, asyncio.CancelledError):
             raise result
     collected.played = [results[n] for n in sorted(results)]
+    collected.lost.sort(key=lambda p: (p.place.slot.group, p.place.member, p.attempt))
     collected.seconds = time.monotonic() - started
     return collected
 
@@ -112,12 +117,10 @@ async def _play_place(
     make_agent: MakeAgent,
     settings: RolloutSettings,
     lost: list[Played],
-    held_out: bool,
 ) -> Played:
-    pool = room.held_out if held_out else room.pool
     for attempt in range(settings.max_refills + 1):
         agent = timed(make_agent(room, place, attempt), room.settings.step_timeout_s)
-        record = await play(pool, place.slot.task, agent, attempt=attempt)
+        record = await play(room.pool, place.slot.task, agent, attempt=attempt)
         played = Played(place=place, attempt=attempt, trajectory=record)
         if not refills(record.outcome):
             break

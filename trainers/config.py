@@ -83,7 +83,7 @@ class EnvironmentSettings(Settings):
     """Of the environment, by its own names."""
     max_steps: int | None = setting(None, low=1)
     """Turns in an episode; not beside limits by stage."""
-    rounds: list[int] = setting([], low=1)
+    rounds: list[int] = setting([])
     """Limits by stage for this environment, in place of `algorithm.rounds.values`."""
     step_timeout_s: float | None = setting(None, low=0.001)
     """The agent's own time in an episode ends here; None: the environment's limit."""
@@ -173,7 +173,7 @@ class RoundsSettings(Settings):
 
     type: str = setting("fixed", choices=("fixed", "scaling_inter_stepwise"))
     """The same all along, or the next of `values` every so many steps."""
-    values: list[int] = setting([], low=1)
+    values: list[int] = setting([])
     """Limits by stage; with `fixed` one value or none (the environment's own)."""
     every: int = setting(100, low=1)
     """Steps in a stage."""

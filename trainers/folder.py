@@ -5,24 +5,45 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from agentenv.errors import BadCall
+from agentenv.errors import AgentEnvError, BadCall
 from agentenv.trajectory import Trajectory, write_jsonl
 from trainers.batch import TokenBatch
 from trainers.checkpoints import LEARNER, Checkpoints, read_config, read_state
 from trainers.config import TrainConfig
 from trainers.learner import Learner
+from trainers.setting_keys import general
 from trainers.settings import BadSetting, plain
 from trainers.state import RunState
 
-FREE_TO_CHANGE = ("run", "checkpoint", "evaluation", "launch", "stop", "fsdp")
-"""Sections that a resumed run may have otherwise than its checkpoint."""
+log = logging.getLogger(__name__)
+
+FREE_TO_CHANGE = (
+    "run.dir", "run.project", "run.name", "run.steps", "run.epochs", "run.threads", "run.trackers", "run.plots",
+    "model.gradient_checkpointing",
+    "environments[].base_url",
+    "rollout.concurrency", "rollout.max_error_rate", "rollout.phase_timeout_s", "rollout.engine_options",
+    "rollout.push_tolerance",
+    "batch.episodes_per_microbatch", "batch.tokens_per_microbatch", "batch.tokens_per_forward", "batch.packing",
+    "checkpoint", "evaluation", "fsdp", "launch", "stop",
+)  # fmt: skip
+"""Settings and sections that a resumed run may have otherwise than its checkpoint: they change what it costs, not what
+it learns from."""
+
+
+class FolderFailed(AgentEnvError):
+    """A file of a run could not be written."""
+
+    code = "folder_failed"
 
 
 class RunFolder:
@@ -36,36 +57,45 @@ class RunFolder:
         self.checkpoints = Checkpoints(where, keep=config.checkpoint.keep)
         try:
             (self.path / "rollouts").mkdir(parents=True, exist_ok=True)
-            (self.path / "config.json").write_text(json.dumps(self.stored, indent=1), encoding="utf-8")
         except OSError as exc:
-            raise BadSetting(f"run.dir={config.run.dir}: {exc}") from exc
+            raise BadSetting(f"run.dir={config.run.dir}: {exc.strerror}") from exc
 
-    def resume(self, learner: Learner, state: RunState) -> bool:
-        """Take over the checkpoint that `checkpoint.resume` means; whether there was one."""
-        wanted = self.config.checkpoint.resume
+    def begin(self, learner: Learner, state: RunState) -> bool:
+        """Go on from the checkpoint that `checkpoint.resume` means, if there is one (True); write down the settings."""
+        checkpoint = self._wanted()
+        if checkpoint is not None:
+            self._require_same(checkpoint)
+            learner.load(checkpoint / LEARNER)
+            state.restore(read_state(checkpoint))
+            self.note(f"resumed {checkpoint}, at step {state.step}")
+        self.write_json("config.json", self.stored)
+        return checkpoint is not None
+
+    def _wanted(self) -> Path | None:
+        wanted, latest = self.config.checkpoint.resume, self.checkpoints.latest()
+        if wanted == "auto":
+            return latest
         if wanted == "never":
-            if (found := self.checkpoints.latest()) is not None:
+            if latest is not None:
                 raise BadSetting(
-                    f"checkpoint.resume=never, but {found} is there; choose another run.dir or remove the folder"
+                    f"checkpoint.resume=never, but {latest} is there; choose another run.dir or remove the folder"
                 )
-            return False
-        checkpoint = self.checkpoints.latest() if wanted == "auto" else Path(wanted)
-        if checkpoint is None:
-            return False
-        self._require_same(checkpoint)
-        learner.load(checkpoint / LEARNER)
-        state.restore(read_state(checkpoint))
-        self.note(f"resumed {checkpoint}, at step {state.step}")
-        return True
+            return None
+        chosen = Path(wanted)
+        if latest is not None and chosen.resolve().parent == latest.resolve().parent and chosen.name < latest.name:
+            raise BadSetting(
+                f"checkpoint.resume={wanted}: {latest} is newer, and a later start would go on from it; remove the "
+                "newer ones, or go on in another run.dir"
+            )
+        return chosen
 
     def _require_same(self, checkpoint: Path) -> None:
         """BadCall names each setting that changed and may not."""
-        before = plain(read_config(checkpoint))
+        before, now = dict(_flat(read_config(checkpoint))), dict(_flat(self.config))
         changed = [
-            f"{section}.{key}" if key else section
-            for section, values in before.items()
-            if section not in FREE_TO_CHANGE
-            for key in _changed(values, self.stored[section])
+            f"{key} (was {before.get(key)!r}, is {now.get(key)!r})"
+            for key in dict.fromkeys([*before, *now])
+            if before.get(key) != now.get(key) and not _may_change(key)
         ]
         if changed:
             raise BadCall(
@@ -79,11 +109,16 @@ class RunFolder:
 
     def write_rollouts(self, kind: str, step: int, records: Iterable[Trajectory]) -> None:
         """The episodes of a step, as records that `agentenv audit-tokens` and every reader of records take."""
-        target = self.path / "rollouts" / f"{kind}-{step:08d}.jsonl"
-        aside = target.with_suffix(".unfinished")
-        with aside.open("w", encoding="utf-8") as file:
-            write_jsonl(records, file)
-        aside.replace(target)
+        with self._writing(f"rollouts/{kind}-{step:08d}.jsonl") as target:
+            aside = target.with_suffix(".unfinished")
+            with aside.open("w", encoding="utf-8") as file:
+                write_jsonl(records, file)
+            aside.replace(target)
+
+    def write_json(self, name: str, value: Any) -> None:
+        """A file of the run as JSON."""
+        with self._writing(name) as target:
+            target.write_text(json.dumps(value, indent=1), encoding="utf-8")
 
     def keep_batch(self, batch: TokenBatch) -> Path:
         """A batch that could not be learned from, for whoever looks into it: arrays by episode and segment."""
@@ -94,17 +129,38 @@ class RunFolder:
                     value = getattr(segment, name)
                     if value is not None:
                         arrays[f"{e}/{s}/{name}"] = value
-        target = self.path / f"batch-{batch.step:08d}.npz"
-        np.savez_compressed(target, tasks=np.array([e.task for e in batch.episodes]), **arrays)
+        with self._writing(f"batch-{batch.step:08d}.npz") as target:
+            np.savez_compressed(target, tasks=np.array([e.task for e in batch.episodes]), **arrays)
         return target
 
     def note(self, text: str) -> None:
-        """A line in `notes.log`."""
-        with (self.path / "notes.log").open("a", encoding="utf-8") as file:
+        """What a user should know: in the log, and a line in `notes.log`."""
+        log.warning(text)
+        with self._writing("notes.log") as target, target.open("a", encoding="utf-8") as file:
             file.write(text + "\n")
 
+    @contextlib.contextmanager
+    def _writing(self, name: str) -> Iterator[Path]:
+        """A full disk is an error of one line that names the file."""
+        target = self.path / name
+        try:
+            yield target
+        except OSError as exc:
+            raise FolderFailed(f"cannot write {target}: {exc.strerror or exc}") from exc
 
-def _changed(before: Any, now: Any) -> list[str]:
-    if not isinstance(before, dict):
-        return [] if before == now else [""]
-    return [key for key in before if before[key] != now.get(key)]
+
+def _flat(settings: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Every leaf by its dotted key; free mappings and plain lists are leaves. No read is noted."""
+    if is_dataclass(settings):
+        for f in fields(settings):
+            yield from _flat(object.__getattribute__(settings, f.name), f"{key}.{f.name}".lstrip("."))
+    elif isinstance(settings, list) and any(is_dataclass(item) for item in settings):
+        for number, item in enumerate(settings):
+            yield from _flat(item, f"{key}[{number}]")
+    else:
+        yield key, settings
+
+
+def _may_change(key: str) -> bool:
+    name = general(key)
+    return any(name == free or name.startswith(f"{free}.") for free in FREE_TO_CHANGE)

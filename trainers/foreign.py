@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+SECTIONS = ("actor_rollout_ref", "trainer", "data", "reward_model", "agentgym")
+"""Sections that only they have."""
+
 _ACTOR = "actor_rollout_ref.actor."
 _MODEL = "actor_rollout_ref.model."
 _ROLLOUT = "actor_rollout_ref.rollout."
@@ -17,6 +20,7 @@ FOREIGN: dict[str, str] = {
     "model.lora_rank": "model.lora.rank",
     "model.lora_alpha": "model.lora.alpha",
     "model.target_modules": "model.lora.targets",
+    "model.use_remove_padding": "batch.packing (auto, on, off)",
     _ACTOR + "use_dynamic_bsz": "batch.packing (auto, on, off)",
     _GYM + "task_name": "environments[].env",
     _GYM + "env_addr": "environments[].base_url",
@@ -48,6 +52,11 @@ FOREIGN: dict[str, str] = {
     _ACTOR + "ppo_max_token_len_per_gpu": "batch.tokens_per_microbatch",
     _ROLLOUT + "log_prob_max_token_len_per_gpu": "batch.tokens_per_forward",
     _ROLLOUT + "log_prob_micro_batch_size_per_gpu": "batch.tokens_per_forward",
+    "actor_rollout_ref.ref.log_prob_max_token_len_per_gpu": "batch.tokens_per_forward",
+    "critic.ppo_max_token_len_per_gpu": "batch.tokens_per_microbatch",
+    "critic.forward_max_token_len_per_gpu": "batch.tokens_per_forward",
+    "critic.ppo_mini_batch_size": "batch.tasks_per_minibatch (tasks; for the critic too)",
+    "critic.ppo_micro_batch_size_per_gpu": "batch.episodes_per_microbatch (padded batches only)",
     _ACTOR + "ppo_epochs": "loss.epochs",
     _ACTOR + "shuffle": "loss.shuffle",
     _ACTOR + "clip_ratio": "loss.clip_low and loss.clip_high",
@@ -95,5 +104,18 @@ FOREIGN: dict[str, str] = {
     "trainer.resume_mode": "checkpoint.resume (auto, never, or a folder)",
     "trainer.test_freq": "evaluation.every",
     "trainer.val_before_train": "evaluation.before",
+    "trainer.val_only": "evaluation.only",
 }
 """Their dotted key: ours. A key of theirs on the command line or in a file is answered with this."""
+
+
+def ours(key: str) -> str | None:
+    """What a key of theirs is called here, also without its first sections (`rollout.n`); None: no key of theirs."""
+    if key in FOREIGN:
+        return FOREIGN[key]
+    if "." not in key:
+        return None
+    found = {answer for theirs, answer in FOREIGN.items() if theirs.endswith(f".{key}")}
+    if found:
+        return " or ".join(sorted(found))
+    return "nothing: it has no counterpart" if key.partition(".")[0] in SECTIONS else None

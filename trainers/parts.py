@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, cast
 
 from agentenv.plugins import entry_points, load_point
 from agentenv.policy import Engine
+from agentenv.render import Renderer, load_renderer
 from trainers.config import TrainConfig
 from trainers.learner import Learner
 from trainers.settings import BadSetting
 
 BACKENDS, ENGINES = "agentenv.trainers", "agentenv.engines"
+OURS = ("hf", "vllm")
+"""Engines that have the option `threads`."""
 
 
 def make_learner(config: TrainConfig, backend: str) -> Learner:
@@ -21,21 +24,36 @@ def make_learner(config: TrainConfig, backend: str) -> Learner:
     return cast(Learner, _factory(BACKENDS, backend, "--backend")(config))
 
 
+def make_renderer(config: TrainConfig) -> Renderer:
+    """The run's one renderer."""
+    settings = config.rollout
+    return load_renderer(
+        config.model.path,
+        history=settings.history,
+        date=settings.template_date,
+        options=settings.template_options,
+    )
+
+
 @contextlib.asynccontextmanager
-async def make_engine(config: TrainConfig) -> AsyncIterator[Engine]:
-    """The engine of a run, closed at its end."""
+async def make_engine(config: TrainConfig, stop_ids: Sequence[int]) -> AsyncIterator[Engine]:
+    """The engine of a run, closed at its end; sampling ends after `stop_ids`, which are the renderer's."""
     factory = _factory(ENGINES, config.rollout.engine, "rollout.engine")
-    options = dict(config.rollout.engine_options)
-    if config.rollout.engine == "hf":
-        if config.run.deterministic:
-            options.setdefault("lockstep", True)
-        if config.run.threads is not None:
-            options.setdefault("threads", config.run.threads)
-    engine = cast(Engine, factory(config.model.path, **options))
+    engine = cast(Engine, factory(config.model.path, stop_ids=list(stop_ids), **options_of(config)))
     try:
         yield engine
     finally:
         await engine.close()
+
+
+def options_of(config: TrainConfig) -> dict[str, Any]:
+    """`rollout.engine_options`, with what `run` says to the engines of this project."""
+    options = dict(config.rollout.engine_options)
+    if config.run.deterministic:
+        return options | {"lockstep": True, "threads": 1}
+    if config.rollout.engine in OURS and config.run.threads is not None:
+        options.setdefault("threads", config.run.threads)
+    return options
 
 
 def _factory(group: str, name: str, setting: str) -> Any:

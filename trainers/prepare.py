@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from agentenv.render import Renderer
-from agentenv.trajectory import Trajectory
 from trainers.algorithms.rewards import keeps, normalizes, turn_rewards
 from trainers.batch import Episode, TokenBatch
 from trainers.collect import GREEDY, Collected, Played
@@ -18,19 +18,19 @@ from trainers.rooms import Room
 def batch_of(
     collected: Collected, rooms: Sequence[Room], config: TrainConfig, renderer: Renderer, *, step: int
 ) -> TokenBatch:
-    """The episodes that are learned from, with shaped rewards. Every turn must come from one version of the weights."""
-    kept = [p for p in collected.played if keeps(p.trajectory.outcome, config.loss) and p.trajectory.turns]
+    """The episodes whose outcome trains, with shaped rewards. Every turn must come from one version of the weights."""
+    kept = [p for p in collected.played if p.trajectory.outcome.trains and p.trajectory.turns]
     members = [p for p in kept if p.place.member != GREEDY]
-    baselines = {p.place.slot.group: sum(_rewards(p, rooms, config)) for p in kept if p.place.member == GREEDY}
+    greedy = [p for p in kept if p.place.member == GREEDY and keeps(p.trajectory.outcome, config.loss)]
+    baselines = {p.place.slot.group: sum(_rewards(p, rooms, config)) for p in greedy}
     episodes = [_episode(p, rooms, config, renderer, baselines.get(p.place.slot.group)) for p in members]
     version = policy_version_of([p.trajectory for p in kept]) if kept else -1
-    counts = dict(collected.counts)
-    left_out = len(collected.played) - len(kept)
+    left_out = Counter(p.trajectory.outcome.value for p in collected.played if p not in kept)
     return TokenBatch(
         step=step,
         policy_version=version,
         episodes=episodes,
-        counts=counts | ({"not_trained": left_out} if left_out else {}),
+        counts=collected.counts | {f"not_trained_{name}": n for name, n in sorted(left_out.items())},
     )
 
 
@@ -45,6 +45,7 @@ def _episode(
         renderer=renderer if critic else None,
         max_tokens=config.rollout.max_episode_tokens,
     )
+    episode.env = rooms[played.place.slot.env].name
     episode.turn_rewards = _rewards(played, rooms, config)
     episode.baseline = baseline
     return episode
@@ -88,19 +89,3 @@ def needs_old(config: TrainConfig) -> bool:
     size = config.batch.tasks_per_minibatch or config.batch.tasks_per_step
     several = config.loss.epochs > 1 or size < config.batch.tasks_per_step
     return several or config.kl.placement != "none" or config.loss.tis.enabled
-
-
-def episode_figures(records: Sequence[Trajectory], rewards: Sequence[float]) -> dict[str, float]:
-    """Means over the episodes of a step."""
-    if not records:
-        return {"train/episodes": 0.0}
-    count = len(records)
-    return {
-        "train/episodes": float(count),
-        "train/success": sum(r.success for r in records) / count,
-        "train/return": sum(r.reward for r in records) / count,
-        "train/reward": sum(rewards) / len(rewards) if rewards else 0.0,
-        "train/turns": sum(r.steps for r in records) / count,
-        "train/malformed": sum(t.malformed is not None for r in records for t in r.turns)
-        / max(1, sum(r.steps for r in records)),
-    }

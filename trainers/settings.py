@@ -1,26 +1,25 @@
 """How settings work: dataclasses beside what they set, filled from YAML and `key=value`, every key read by somebody.
 
-With `AGENTENV_CONFIG_READS=FOLDER` each process notes which settings it read, one file a process; `make check-config`
-unites the notes of a test run and fails on a setting that nothing reads.
+`trainers.reads` notes who reads which, when asked to; `make check-config` fails on a setting that nothing reads.
 """
 
 from __future__ import annotations
 
-import atexit
-import difflib
-import json
-import os
-from collections.abc import Mapping, Sequence
+import math
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar
 
 from agentenv.errors import BadCall
-
-READS_FOLDER = os.environ.get("AGENTENV_CONFIG_READS")
-_reads: set[str] = set()
+from trainers import reads
+from trainers.setting_keys import general, suggestion, unknown_keys
 
 S = TypeVar("S", bound="Settings")
+
+COMMAND_LINE = "command line"
 
 REQUIRED = "???"
 """omegaconf's mark of a setting without a default."""
@@ -46,14 +45,14 @@ def setting(
 class Settings:
     """Base of every settings dataclass."""
 
-    if READS_FOLDER:
+    if reads.FOLDER:
 
         def __getattribute__(self, name: str) -> Any:
             """Note the read of a setting."""
             value = object.__getattribute__(self, name)
             cls = type(self)
             if name in cls.__dataclass_fields__:
-                _reads.add(f"{cls.__module__}.{cls.__qualname__}.{name}")
+                reads.note(cls, name, sys._getframe(1))
             return value
 
 
@@ -71,36 +70,88 @@ def load(
     path: Path | None = None,
     overrides: Sequence[str] = (),
     *,
-    foreign: Mapping[str, str] | None = None,
-    where: str = "",
+    foreign: Callable[[str], str | None] = lambda key: None,
 ) -> S:
     """Settings of `cls` from a YAML file, then `key=value` overrides (dotted keys, YAML values).
 
-    Raises BadSetting for an unknown key (with its path and the nearest name, or with our name for a key of `foreign`),
-    for a wrong type, and for a value out of bounds.
+    Raises BadSetting for unknown keys (each with its path and the nearest name, or with what `foreign` answers to a key
+    of another trainer), for a wrong type, and for a value out of bounds.
     """
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
 
+    source = COMMAND_LINE if path is None else str(path)
     merged: Any = OmegaConf.create({})
     try:
         if path is not None:
             merged = OmegaConf.load(path)
-            _refuse_unknown(cls, OmegaConf.to_container(merged), str(path), foreign or {})
+            _refuse_unknown(cls, OmegaConf.to_container(merged), source, foreign)
         for override in overrides:
-            key, equals, _ = override.partition("=")
-            if not equals:
-                raise BadSetting(f"{override!r} is no setting; write key=value")
-            _refuse_unknown_key(cls, key.lstrip("+"), where or "command line", foreign or {})
-            merged = OmegaConf.merge(merged, OmegaConf.from_dotlist([override]))
+            source = COMMAND_LINE
+            merged = _with_override(cls, merged, override, foreign)
+        source = ", ".join([*([str(path)] if path else []), *([COMMAND_LINE] if overrides else [])]) or "settings"
         settings: S = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(cls), merged))  # type: ignore[assignment]
     except OSError as exc:
-        raise BadSetting(f"cannot read {path}: {exc}") from exc
+        raise BadSetting(f"cannot read {path}: {exc.strerror or exc}") from exc
+    except UnicodeDecodeError as exc:
+        raise BadSetting(f"{path} is no text: {exc}") from exc
+    except YAMLError as exc:
+        raise BadSetting(f"{source}: not YAML: {' '.join(str(exc).split())}") from exc
     except OmegaConfBaseException as exc:
-        key = getattr(exc, "full_key", None) or ""
-        raise BadSetting(f"{path or 'command line'}: {key}: {str(exc).splitlines()[0]}") from exc
-    check(settings, str(path or "command line"))
+        raise BadSetting(_of_omegaconf(exc, source)) from exc
+    check(settings, source)
     return settings
+
+
+def _with_override(cls: type[Any], merged: Any, override: str, foreign: Callable[[str], str | None]) -> Any:
+    """`merged` after one `key=value`; `environments[0].split=dev` changes an item of a list that is there."""
+    from omegaconf import ListConfig, OmegaConf
+
+    key, equals, value = override.partition("=")
+    key = key.lstrip("+")
+    if not equals or not key:
+        raise BadSetting(f"{override!r} is no setting; write key=value")
+    _refuse_unknown(cls, {key: yaml_value(value)}, COMMAND_LINE, foreign)
+    items, _, rest = general(key).partition("[]")
+    if not rest:
+        return OmegaConf.merge(merged, OmegaConf.from_dotlist([f"{key}={value}"]))
+    there = OmegaConf.select(merged, items)
+    number = int(re.findall(r"\d+", key)[0])
+    if not isinstance(there, ListConfig) or number >= len(there):
+        raise BadSetting(f"{COMMAND_LINE}: {key}: {items} has no item {number}; write {items}=[{{...}}] first")
+    OmegaConf.update(merged, key, OmegaConf.from_dotlist([f"value={value}"])["value"], force_add=True)
+    return merged
+
+
+def yaml_value(text: str) -> Any:
+    """A value as it stands behind `key=`."""
+    import yaml
+
+    return yaml.safe_load(text)
+
+
+def _refuse_unknown(cls: type[Any], given: Any, source: str, foreign: Callable[[str], str | None]) -> None:
+    problems = []
+    for key, reason in unknown_keys(cls, given):
+        if reason:
+            problems.append(f"{source}: {key}{': ' if key else ''}{reason}")
+        elif (ours := foreign(key)) is not None:
+            problems.append(f"{source}: {key} is a setting of another trainer; here it is {ours}")
+        else:
+            hint = suggestion(cls, key)
+            problems.append(f"{source}: {key} is not a setting{';' if hint else ''}{hint}")
+    if problems:
+        raise BadSetting("\n".join(problems))
+
+
+def _of_omegaconf(error: Exception, source: str) -> str:
+    """What omegaconf says, in our words: the key, then one line."""
+    key = getattr(error, "full_key", None) or ""
+    text = str(error).splitlines()[0]
+    if "missing mandatory value" in text:
+        return f"{source}: {key} is missing; it has no default"
+    return f"{source}: {key}{': ' if key else ''}{text}"
 
 
 def check(settings: Any, source: str, prefix: str = "") -> None:
@@ -108,96 +159,29 @@ def check(settings: Any, source: str, prefix: str = "") -> None:
     for f in fields(settings):
         value = object.__getattribute__(settings, f.name)
         key = f"{prefix}{f.name}"
-        if is_dataclass(value):
-            check(value, source, f"{key}.")
-        elif isinstance(value, list) and value and is_dataclass(value[0]):
-            for i, item in enumerate(value):
-                check(item, source, f"{key}[{i}].")
-        else:
-            _check_bounds(f, value, f"{source}: {key}={value!r}")
+        items = [(key, value)]
+        if isinstance(value, list):
+            items = [(f"{key}[{i}]", item) for i, item in enumerate(value)]
+        for name, item in items:
+            if is_dataclass(item):
+                check(item, source, f"{name}.")
+            else:
+                _check_bounds(f, item, f"{source}: {name}={item!r}")
 
 
 def _check_bounds(f: Field[Any], value: Any, what: str) -> None:
     choices, low, high = (f.metadata.get(name) for name in ("choices", "low", "high"))
     if value is None:
         return
+    if isinstance(value, float) and not math.isfinite(value):
+        raise BadSetting(f"{what}: must be a finite number")
     if choices and value not in choices:
         raise BadSetting(f"{what}: choose from {', '.join(map(str, choices))}")
     if (low is not None and value < low) or (high is not None and value > high):
-        raise BadSetting(f"{what}: must lie between {low} and {high}")
+        raise BadSetting(f"{what}: must {_bounds(low, high)}")
 
 
-def keys_of(cls: type[Any], prefix: str = "") -> dict[str, Any]:
-    """Every dotted key below `cls` with its type; of lists, the keys of their items under `name[]`."""
-    found: dict[str, Any] = {}
-    hints = get_type_hints(cls)
-    for f in fields(cls):
-        kind = hints[f.name]
-        inner = next((a for a in (kind, *get_args(kind)) if is_dataclass(a)), None)
-        found[f"{prefix}{f.name}"] = kind
-        if inner is not None:
-            listed = "[]" if kind is not inner and "list" in str(kind) else ""
-            found.update(keys_of(inner, f"{prefix}{f.name}{listed}."))  # type: ignore[arg-type]
-    return found
-
-
-def _refuse_unknown(cls: type[Any], given: Any, source: str, foreign: Mapping[str, str], prefix: str = "") -> None:
-    if not isinstance(given, Mapping):
-        raise BadSetting(f"{source}: must be a mapping of settings, not {type(given).__name__}")
-    for name, value in given.items():
-        key = f"{prefix}{name}"
-        known = keys_of(cls)
-        if key not in known:
-            _refuse_unknown_key(cls, key, source, foreign, known)
-        if isinstance(value, Mapping) and any(k.startswith(f"{key}.") for k in known):
-            _refuse_unknown(cls, value, source, foreign, f"{key}.")
-        elif isinstance(value, list) and any(k.startswith(f"{key}[].") for k in known):
-            for item in value:
-                _refuse_unknown(cls, item, source, foreign, f"{key}[].")
-
-
-def _refuse_unknown_key(
-    cls: type[Any], key: str, source: str, foreign: Mapping[str, str], known: Mapping[str, Any] | None = None
-) -> None:
-    known = known or keys_of(cls)
-    general = _general(key)
-    if general in known or any(_is_free(known, general, n) for n in range(1, general.count(".") + 1)):
-        return
-    if key in foreign:
-        raise BadSetting(f"{source}: {key} is a setting of another trainer; here it is {foreign[key]}")
-    close = difflib.get_close_matches(general, known, n=1, cutoff=0.5)
-    if not close:
-        last = general.rpartition(".")[2]
-        ends = {k.rpartition(".")[2]: k for k in known}
-        close = [ends[m] for m in difflib.get_close_matches(last, ends, n=1)]
-    hint = f"; did you mean {close[0]}?" if close else ""
-    raise BadSetting(f"{source}: {key} is not a setting{hint}")
-
-
-def _general(key: str) -> str:
-    """`environments[0].env` and `environments.0.env` as `environments[].env`."""
-    parts: list[str] = []
-    for part in key.split("."):
-        name, _, index = part.partition("[")
-        if part.isdigit() and parts:
-            parts[-1] += "[]"
-        else:
-            parts.append(name + ("[]" if index else ""))
-    return ".".join(parts)
-
-
-def _is_free(known: Mapping[str, Any], key: str, depth: int) -> bool:
-    """Whether a parent of `key` is a free mapping (`dict`), which takes any name."""
-    parent = ".".join(key.split(".")[:depth])
-    return parent in known and "dict" in str(known[parent])
-
-
-def _write_reads() -> None:
-    if READS_FOLDER and _reads:
-        folder = Path(READS_FOLDER)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{os.getpid()}.json").write_text(json.dumps(sorted(_reads)))
-
-
-if READS_FOLDER:
-    atexit.register(_write_reads)
+def _bounds(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return f"be at least {low:g}" if high is None else f"be at most {high:g}"
+    return f"lie between {low:g} and {high:g}"

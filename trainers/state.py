@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from agentenv.errors import AgentEnvError, BadCall
 from trainers.algorithms.kl import KlController
 from trainers.collect import ErrorRate
 from trainers.config import StopSettings
@@ -30,7 +31,6 @@ class RunState:
     """Batches in a row with nothing to learn."""
     seconds: float = 0.0
     """Spent on the steps that are done, over every start of the run."""
-    notes: dict[str, Any] = field(default_factory=dict)
 
     def state(self) -> dict[str, Any]:
         """As JSON values."""
@@ -47,7 +47,9 @@ class RunState:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` gave."""
+        """Take over what `state` gave; BadCall for a newer format, BadSetting when the tasks are others now."""
+        if state["format"] > FORMAT:
+            raise BadCall(f"the checkpoint has format {state['format']}, newer than {FORMAT}; upgrade agentenv")
         self.step = int(state["step"])
         self.cursor.restore(state["cursor"])
         self.kl.restore(state["kl"])
@@ -59,6 +61,12 @@ class RunState:
 
 class Stopped(Exception):
     """A stop rule ended the run; the message says which, and what its setting is."""
+
+
+class NothingLearned(AgentEnvError):
+    """A resumed run came to its end without one optimizer step."""
+
+    code = "nothing_learned"
 
 
 def check_stops(metrics: Mapping[str, float], state: RunState, stop: StopSettings) -> None:

@@ -31,6 +31,10 @@ class TaskOrder:
 
     def __init__(self, tasks: Sequence[TaskRef], *, seed: int, shuffle: bool) -> None:
         self.tasks = list(tasks)
+        if not self.tasks:
+            raise BadSetting("environments[].split: there is no task in it")
+        self.digest = digest_of([task.digest for task in self.tasks])
+        """Of the tasks in the order that they were given in."""
         self._seed, self._shuffle = seed, shuffle
         self._epoch = -1
         self._order: list[int] = []
@@ -66,14 +70,24 @@ class TaskCursor:
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint stores."""
-        return {"positions": list(self.positions), "carry": list(self.carry)}
+        return {
+            "positions": list(self.positions),
+            "carry": list(self.carry),
+            "tasks": [order.digest for order in self._orders],
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from there."""
+        """Go on from there; BadSetting when the tasks are others now."""
         if len(state["positions"]) != len(self._orders):
             raise BadSetting(
                 f"environments: the checkpoint has {len(state['positions'])} of them, the settings {len(self._orders)}"
             )
+        for number, (order, digest) in enumerate(zip(self._orders, state["tasks"], strict=True)):
+            if order.digest != digest:
+                raise BadSetting(
+                    f"environments[{number}]: its tasks are not those of the checkpoint; the run cannot go on where it "
+                    "was (another version of the environment, or another file of tasks?)"
+                )
         self.positions, self.carry = list(state["positions"]), list(state["carry"])
 
 

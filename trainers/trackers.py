@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+import math
+import uuid
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from agentenv.errors import AgentEnvError
 from trainers.settings import BadSetting
 
 SHOWN = (
@@ -15,12 +19,19 @@ SHOWN = (
     ("turns", "train/turns"),
     ("dev", "validation/success"),
     ("loss", "loss/policy"),
+    ("nll", "loss/nll"),
     ("kl", "policy/approx_kl"),
     ("entropy", "policy/entropy"),
     ("grad", "optim/grad_norm"),
     ("s/step", "time/step_s"),
 )
 """Columns of the console: heading and metric."""
+
+
+class TrackerFailed(AgentEnvError):
+    """Figures of a step could not be written."""
+
+    code = "tracker_failed"
 
 
 class Tracker(Protocol):
@@ -47,7 +58,7 @@ class Console:
         self._bar = Progress(
             TextColumn("training"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=self._console
         )
-        self._task = self._bar.add_task("steps", total=total, completed=first - 1)
+        self._task = self._bar.add_task("steps", total=total, completed=max(0, first - 1))
         self._rows: list[tuple[int, Mapping[str, float]]] = []
         self._live = (
             Live(self._view(), console=self._console, refresh_per_second=4) if self._console.is_terminal else None
@@ -82,25 +93,32 @@ class Console:
 
 
 class Jsonl:
-    """`metrics.jsonl`: one object a step. A resumed run drops what it will write again."""
+    """`metrics.jsonl`: one object a step, null for what is not finite. A resumed run drops what it will write again."""
 
     def __init__(self, folder: Path, first: int) -> None:
         self.path = folder / "metrics.jsonl"
-        kept = [line for line in _lines(self.path) if json.loads(line)["step"] < first]
-        self.path.write_text("".join(kept), encoding="utf-8")
+        kept = [json.dumps(row) + "\n" for row in read_rows(self.path) if row["step"] < first]
+        aside = folder / ".metrics.unfinished"
+        aside.write_text("".join(kept), encoding="utf-8")
+        aside.replace(self.path)
         self._file: IO[str] | None = self.path.open("a", encoding="utf-8")
 
     def log(self, step: int, metrics: Mapping[str, float]) -> None:
-        """See Tracker."""
+        """See Tracker. Raises TrackerFailed, say on a full disk."""
         assert self._file is not None
-        self._file.write(json.dumps({"step": step, **metrics}, allow_nan=True) + "\n")
-        self._file.flush()
+        row = {"step": step} | {name: value if math.isfinite(value) else None for name, value in metrics.items()}
+        try:
+            self._file.write(json.dumps(row) + "\n")
+            self._file.flush()
+        except OSError as exc:
+            raise TrackerFailed(f"cannot write {self.path}: {exc.strerror}") from exc
 
     def close(self) -> None:
         """See Tracker."""
         file, self._file = self._file, None
         if file is not None:
-            file.close()
+            with contextlib.suppress(OSError):  # what could not be written was told already
+                file.close()
 
 
 class TensorBoard:
@@ -131,7 +149,17 @@ class Wandb:
             import wandb
         except ImportError as exc:
             raise BadSetting(f"run.trackers=wandb: {exc} (pip install wandb)") from exc
-        self._run = wandb.init(project=project, name=name, dir=str(folder), config=dict(config), resume="allow")
+        known = folder / "wandb-id"  # a resumed run goes on in the same one
+        if not known.exists():
+            known.write_text(uuid.uuid4().hex[:16], encoding="utf-8")
+        self._run = wandb.init(
+            project=project,
+            name=name,
+            id=known.read_text(encoding="utf-8"),
+            dir=str(folder),
+            config=dict(config),
+            resume="allow",
+        )
 
     def log(self, step: int, metrics: Mapping[str, float]) -> None:
         """See Tracker."""
@@ -147,21 +175,32 @@ def open_trackers(
 ) -> list[Tracker]:
     """The trackers of a run that begins (or goes on) at step `first`; BadSetting for an unknown one."""
     folder.mkdir(parents=True, exist_ok=True)
-    found: list[Tracker] = []
-    for wanted in names:
-        match wanted:
-            case "console":
-                found.append(Console(total, first))
-            case "jsonl":
-                found.append(Jsonl(folder, first))
-            case "tensorboard":
-                found.append(TensorBoard(folder, first))
-            case "wandb":
-                found.append(Wandb(folder, project, name, config))
-            case _:
-                raise BadSetting(f"run.trackers: {wanted!r}; choose from console, jsonl, tensorboard, wandb")
+    makers: dict[str, Callable[[], Tracker]] = {
+        "console": lambda: Console(total, first),
+        "jsonl": lambda: Jsonl(folder, first),
+        "tensorboard": lambda: TensorBoard(folder, first),
+        "wandb": lambda: Wandb(folder, project, name, config),
+    }
+    unknown = [wanted for wanted in names if wanted not in makers]
+    if unknown:
+        raise BadSetting(f"run.trackers: {unknown[0]!r}; choose from {', '.join(makers)}")
+    with contextlib.ExitStack() as opened:
+        found = []
+        for wanted in names:
+            found.append(makers[wanted]())
+            opened.callback(found[-1].close)
+        opened.pop_all()
     return found
 
 
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a `metrics.jsonl`; a last line that a killed run left unfinished is no row."""
+    rows = []
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    for number, line in enumerate(lines, start=1):
+        try:
+            rows.append(json.loads(line))
+        except ValueError:
+            if number < len(lines):
+                raise BadSetting(f"{path}:{number} is no JSON; move the file away") from None
+    return rows

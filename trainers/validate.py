@@ -20,8 +20,8 @@ class Validation:
     metrics: dict[str, float]
     """`validation/success` with `_low` and `_high`, `validation/reward`, and the same by environment."""
     trajectories: list[Trajectory]
-    score: float
-    """By `evaluation.metric`; the best checkpoint has the highest."""
+    score: float | None
+    """By `evaluation.metric`; the best checkpoint has the highest. None: no episode was valid."""
 
 
 def validation_places(rooms: Sequence[Room]) -> list[Place]:
@@ -37,20 +37,23 @@ async def validate(
     *,
     on_episode: Callable[[Played], None] | None = None,
 ) -> Validation:
-    """Play the held-out set once."""
-    collected = await collect(
-        rooms, validation_places(rooms), make_agent, config.rollout, held_out=True, on_episode=on_episode
-    )
-    metrics = figures(rooms, collected)
+    """Play the held-out set once, at the limit of steps that is validation's own."""
+    for room in rooms:
+        await room.pool.limit_steps(config.evaluation.max_steps)
+    collected = await collect(rooms, validation_places(rooms), make_agent, config.rollout, on_episode=on_episode)
+    metrics = figures(rooms, collected, places=sum(len(room.validation) for room in rooms))
     return Validation(
         metrics=metrics,
         trajectories=[p.trajectory for p in collected.played],
-        score=metrics.get(f"validation/{config.evaluation.metric}", 0.0),
+        score=metrics.get(f"validation/{config.evaluation.metric}"),
     )
 
 
-def figures(rooms: Sequence[Room], collected: Collected) -> dict[str, float]:
-    """Rates over valid episodes; with several environments also the unweighted mean over them."""
+def figures(rooms: Sequence[Room], collected: Collected, *, places: int) -> dict[str, float]:
+    """Rates over valid episodes; with several environments also the unweighted mean over them.
+
+    An environment without a valid episode leaves the mean out: it would compare unlike with unlike.
+    """
     by_env: dict[str, dict[str, float]] = {}
     for env, room in enumerate(rooms):
         records = [p.trajectory for p in collected.played if p.place.slot.env == env and p.trajectory.outcome.valid]
@@ -58,13 +61,13 @@ def figures(rooms: Sequence[Room], collected: Collected) -> dict[str, float]:
             by_env[room.name] = _of(records)
     found = {f"validation/{env}/{name}": v for env, metrics in by_env.items() for name, v in metrics.items()}
     for name in ("success", "reward", "turns"):
-        if by_env:
+        if len(by_env) == len(rooms):
             found[f"validation/{name}"] = sum(m[name] for m in by_env.values()) / len(by_env)
-    if len(by_env) == 1:
+    if len(by_env) == len(rooms) == 1:
         [only] = by_env.values()
         found |= {f"validation/{name}": only[name] for name in ("success_low", "success_high")}
     found["validation/episodes"] = float(sum(m["episodes"] for m in by_env.values()))
-    found["validation/invalid"] = float(len(collected.lost) + collected.cancelled)
+    found["validation/invalid"] = places - found["validation/episodes"]
     return found
 
 

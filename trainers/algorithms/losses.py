@@ -94,7 +94,7 @@ def actor_loss(
     """
     term_N, sums = policy_terms(logp_N, old_N=old_N, advantage_N=advantage_N, loss=loss, engine_N=engine_N)
     policy = total = (term_N * weight_N).sum()
-    sums |= {"tokens": _sum(torch.ones_like(logp_N)), "loss/policy": _sum(policy)}
+    sums |= {"tokens": _sum(torch.ones_like(logp_N)), "loss/policy": _sum(policy), "policy/logprob": _sum(logp_N)}
     if entropy_N is not None:
         entropy = (entropy_N * weight_N).sum()
         if loss.entropy_coef:

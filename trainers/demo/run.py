@@ -32,7 +32,7 @@ from trainers.config import (
     TrainConfig,
 )
 from trainers.demo.model import make_model
-from trainers.sft.config import DemonstrationSettings, SftConfig, SftEvaluationSettings
+from trainers.sft.config import DemonstrationSettings, SftBatchSettings, SftConfig, SftEvaluationSettings
 
 ENV = "maze"
 OPTIONS: dict[str, Any] = {"size": 4, "observation": "relative"}
@@ -117,7 +117,7 @@ def sft_config(settings: DemoSettings, model: Path) -> SftConfig:
         run=RunSettings(dir=str(settings.folder / "sft"), steps=200, seed=settings.seed, threads=1),
         model=ModelSettings(path=str(model)),
         data=DemonstrationSettings(env=ENV, options=OPTIONS, noise=0.2, format="plain", tasks=1000, max_tokens=1024),
-        batch=BatchSettings(tokens_per_microbatch=8192),
+        batch=SftBatchSettings(tokens_per_microbatch=8192),
         optim=OptimSettings(lr=1e-3),
         evaluation=SftEvaluationSettings(every=5, tasks=64, max_turn_tokens=4, stop_at=0.30, too_far=0.50),
         episodes_per_step=32,
@@ -210,7 +210,7 @@ def judged(config: TrainConfig) -> dict[str, bool]:
     from trainers.loop import train
 
     train(config)
-    records = list(read_jsonl(Path(config.run.dir) / "rollouts" / "validation-00000000.jsonl"))
+    records = list(read_jsonl(Path(config.run.dir) / "rollouts" / "evaluation-00000000.jsonl"))
     return {record.task.id: record.success for record in records if record.outcome.valid}
 
 

@@ -1,4 +1,5 @@
-"""Rollout engines: token ids in, token ids and log-probabilities out. Each has a factory `make(path, **options)`.
+"""Rollout engines: token ids in, token ids and log-probabilities out. Each has a factory
+`make(path, *, stop_ids, **options)`: a model's folder, the ids that end a turn, and `rollout.engine_options`.
 
 | module | what it is |
 | --- | --- |

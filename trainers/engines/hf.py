@@ -49,18 +49,18 @@ class HfOptions(Settings):
     """One request after the other, without caches: equal bits whatever else runs."""
 
 
-def make(path: str, **options: Any) -> HfEngine:
-    """Load the model in the folder `path`; `options` are those of HfOptions."""
-    return HfEngine(path, options_of(HfOptions, options, "hf"))
+def make(path: str, *, stop_ids: Iterable[int] = (), **options: Any) -> HfEngine:
+    """Load the model in the folder `path`; `options` are those of HfOptions, `stop_ids` come to those of the folder."""
+    return HfEngine(path, options_of(HfOptions, options, "hf"), stop_ids)
 
 
 class HfEngine:
     """agentenv.policy.Engine over a transformers model of its own."""
 
-    def __init__(self, path: str, options: HfOptions) -> None:
+    def __init__(self, path: str, options: HfOptions, stop_ids: Iterable[int] = ()) -> None:
         self.version = 0
         self.context_tokens = folder.context_of(path, options.context_tokens)
-        self.stop_ids = folder.stop_ids_of(path)
+        self.stop_ids = list(dict.fromkeys([*folder.stop_ids_of(path), *stop_ids]))
         self._max_batch = 1 if options.lockstep else options.max_batch
         self._decoder = _decoder(path, options, self.stop_ids)
         self.dtype = str(self._decoder.model.dtype).removeprefix("torch.")

@@ -23,18 +23,23 @@ def sft(
       agentenv sft model.path=DIR data.env=maze data.noise=0.2 run.steps=100
       agentenv sft sft.yaml data.files=[demonstrations.jsonl] out=DIR
     """
+    from trainers.cli import file_and_pairs
+    from trainers.foreign import ours
+    from trainers.launch.local import relaunch, take_ranks, under_torchrun
     from trainers.settings import load, plain
     from trainers.sft.config import SftConfig
 
-    pairs = list(overrides or [])
-    if config is not None and "=" in str(config) and not config.exists():
-        pairs, config = [str(config), *pairs], None
-    settings = load(SftConfig, config, pairs)
+    file, pairs = file_and_pairs(config, overrides)
+    settings = load(SftConfig, file, pairs, foreign=ours)
+    if under_torchrun():
+        take_ranks(settings)
     if dry_run:
         import yaml
 
         typer.echo(yaml.safe_dump(plain(settings), sort_keys=False).rstrip())
         return
+    if settings.launch.nodes * settings.launch.processes_per_node > 1 and not under_torchrun():
+        raise typer.Exit(relaunch(settings))
     from trainers.sft.loop import sft as run
 
     summary = run(settings, backend=backend)

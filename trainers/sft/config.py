@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentenv.render import DATE
 from trainers.config import (
-    BatchSettings,
-    CheckpointSettings,
     FsdpSettings,
     LaunchSettings,
     ModelSettings,
@@ -43,6 +42,22 @@ class DemonstrationSettings(Settings):
     """Turns of a demonstration; None: the environment's own limit."""
     max_tokens: int = setting(4096, low=1)
     """Longer episodes are left out, and counted."""
+    template_date: str = DATE
+    """What a chat template that prints a date is told."""
+    template_options: dict[str, Any] = setting({})
+    """Variables of the chat template, by its own names."""
+
+
+@dataclass(kw_only=True)
+class SftBatchSettings(Settings):
+    """How a step's demonstrations go through the model."""
+
+    episodes_per_microbatch: int = setting(8, low=1)
+    """Padded batches only."""
+    tokens_per_microbatch: int = setting(16384, low=1)
+    """Packed batches only."""
+    packing: str = setting("auto", choices=("auto", "on", "off"))
+    """Sequences of a forward pass in one row without padding; auto: where the leak probe finds nothing."""
 
 
 @dataclass(kw_only=True)
@@ -52,7 +67,7 @@ class SftEvaluationSettings(Settings):
     every: int | None = setting(None, low=1)
     """Steps between two; None: none."""
     split: str = "dev"
-    """Must share no task with `train`."""
+    """Must share no task with `data.split`."""
     tasks: int = setting(64, low=1)
     """Held-out tasks, the first of the split."""
     temperature: float = setting(1.0, low=0.0)
@@ -76,10 +91,9 @@ class SftConfig(Settings):
     data: DemonstrationSettings = field(default_factory=DemonstrationSettings)
     episodes_per_step: int = setting(32, low=1)
     """Demonstrations in one optimizer step."""
-    batch: BatchSettings = field(default_factory=BatchSettings)
+    batch: SftBatchSettings = field(default_factory=SftBatchSettings)
     optim: OptimSettings = field(default_factory=lambda: OptimSettings(lr=1e-5))
     fsdp: FsdpSettings = field(default_factory=FsdpSettings)
-    checkpoint: CheckpointSettings = field(default_factory=CheckpointSettings)
     evaluation: SftEvaluationSettings = field(default_factory=SftEvaluationSettings)
     launch: LaunchSettings = field(default_factory=LaunchSettings)
     out: str | None = None

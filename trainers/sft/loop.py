@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import numpy as np
@@ -16,20 +18,28 @@ import numpy as np
 from agentenv.errors import AgentEnvError
 from agentenv.protocol import digest_of
 from agentenv.registry import get_spec
-from agentenv.render import load_renderer
+from agentenv.render import Renderer
 from agentenv.trajectory import Trajectory
 from trainers.batch import Episode, TokenBatch
-from trainers.config import EnvironmentSettings, EvaluationSettings, LossSettings, RolloutSettings, TrainConfig
+from trainers.config import (
+    BatchSettings,
+    EnvironmentSettings,
+    EvaluationSettings,
+    LossSettings,
+    RolloutSettings,
+    TrainConfig,
+)
 from trainers.episodes import episode_of
 from trainers.learner import Learner
 from trainers.loop import Summary
-from trainers.parts import make_engine, make_learner
+from trainers.parts import make_engine, make_learner, make_renderer
 from trainers.players import validation_players
+from trainers.plots import draw
 from trainers.rooms import Room, open_rooms
 from trainers.settings import BadSetting, plain
 from trainers.sft.config import SftConfig
 from trainers.sft.demonstrations import chosen, demonstrate, read
-from trainers.trackers import open_trackers
+from trainers.trackers import Tracker, open_trackers
 from trainers.validate import validate
 
 
@@ -39,8 +49,15 @@ class WentTooFar(AgentEnvError):
     code = "went_too_far"
 
 
+class NeverReached(AgentEnvError):
+    """Success did not reach the mark in the steps that there were."""
+
+    code = "never_reached"
+
+
 def sft(config: SftConfig, *, backend: str = "fsdp") -> Summary | None:
     """Imitate, and export the model. None on ranks that only learn."""
+    check_together(config)
     learner = make_learner(learner_config(config), backend)
     follow = getattr(learner, "follow", None)
     if follow is not None and not learner.leads:  # type: ignore[attr-defined]
@@ -52,12 +69,27 @@ def sft(config: SftConfig, *, backend: str = "fsdp") -> Summary | None:
         learner.close()
 
 
+def check_together(config: SftConfig) -> None:
+    """Raise BadSetting for settings that do not go together."""
+    evaluation, problems = config.evaluation, []
+    if not config.data.files and config.data.env is None:
+        problems.append("data: name an environment (data.env=maze) or files of records (data.files=[o.jsonl])")
+    if evaluation.every is not None and config.data.env is None:
+        problems.append("evaluation.every needs data.env, the environment that is played")
+    if evaluation.stop_at is not None and evaluation.every is None:
+        problems.append(f"evaluation.stop_at={evaluation.stop_at:g} needs evaluation.every")
+    if evaluation.too_far is not None and (evaluation.stop_at is None or evaluation.too_far < evaluation.stop_at):
+        problems.append(f"evaluation.too_far={evaluation.too_far:g} needs an evaluation.stop_at below it")
+    if problems:
+        raise BadSetting("\n".join(problems))
+
+
 def learner_config(config: SftConfig) -> TrainConfig:
     """The settings of a learner (and of the players of an evaluation) for a warm start."""
     data, evaluation = config.data, config.evaluation
     environments = []
     if data.env is not None:
-        environments = [EnvironmentSettings(env=data.env, options=data.options, format=data.format)]
+        environments = [EnvironmentSettings(env=data.env, options=data.options, split=data.split, format=data.format)]
     return TrainConfig(
         run=config.run,
         model=config.model,
@@ -66,8 +98,14 @@ def learner_config(config: SftConfig) -> TrainConfig:
             max_prompt_tokens=data.max_tokens,
             max_episode_tokens=data.max_tokens,
             max_turn_tokens=evaluation.max_turn_tokens,
+            template_date=data.template_date,
+            template_options=data.template_options,
         ),
-        batch=config.batch,
+        batch=BatchSettings(
+            episodes_per_microbatch=config.batch.episodes_per_microbatch,
+            tokens_per_microbatch=config.batch.tokens_per_microbatch,
+            packing=config.batch.packing,
+        ),
         loss=LossSettings(old_logprobs="learner", shuffle=False),
         optim=config.optim,
         fsdp=config.fsdp,
@@ -84,13 +122,12 @@ def learner_config(config: SftConfig) -> TrainConfig:
 
 
 async def _sft(config: SftConfig, learner: Learner) -> Summary:
-    renderer = load_renderer(config.model.path)
+    renderer = make_renderer(learner_config(config))
     if config.data.files:
         records = read(config.data, renderer)
-    elif config.data.env is not None:
-        records = await demonstrate(get_spec(config.data.env), config.data, renderer)
     else:
-        raise BadSetting("data: name an environment (data.env=maze) or files of records (data.files=[o.jsonl])")
+        assert config.data.env is not None
+        records = await demonstrate(get_spec(config.data.env), config.data, renderer)
     kept, left = chosen(records, config.data)
     steps = config.run.steps or max(1, len(kept) * config.run.epochs // config.episodes_per_step)
     trackers = open_trackers(
@@ -103,44 +140,59 @@ async def _sft(config: SftConfig, learner: Learner) -> Summary:
         total=steps,
     )
     try:
-        summary = await _steps(config, learner, kept, steps, trackers)
+        summary = await _steps(config, learner, renderer, kept, steps, trackers)
     finally:
         for tracker in trackers:
             tracker.close()
     learner.export(Path(config.out) if config.out else Path(config.run.dir) / "model")
+    if config.run.plots:
+        draw(Path(config.run.dir))
     summary.metrics |= {f"left_out/{reason}": float(n) for reason, n in left.items()}
     return summary
 
 
 async def _steps(
-    config: SftConfig, learner: Learner, kept: Sequence[Trajectory], steps: int, trackers: Sequence[object]
+    config: SftConfig,
+    learner: Learner,
+    renderer: Renderer,
+    kept: Sequence[Trajectory],
+    steps: int,
+    trackers: Sequence[Tracker],
 ) -> Summary:
-    from contextlib import AsyncExitStack
-
     settings = learner_config(config)
-    renderer = load_renderer(config.model.path)
     reason, metrics, step = "complete", {}, 0
     async with AsyncExitStack() as stack:
         rooms: list[Room] = []
         if config.evaluation.every is not None:
             rooms = await stack.enter_async_context(open_rooms(settings))
-            engine = await stack.enter_async_context(make_engine(settings))
+            engine = await stack.enter_async_context(make_engine(settings, renderer.stop_ids))
         for step in range(1, steps + 1):
+            started = time.monotonic()
             batch = demonstration_batch(kept, config, step)
-            metrics = dict(learner.update(batch).metrics)
+            metrics = figures(learner.update(batch).metrics)
             metrics["train/episodes"] = float(len(batch.episodes))
+            metrics["time/learn_s"] = time.monotonic() - started
             if config.evaluation.every is not None and step % config.evaluation.every == 0:
                 await engine.push(learner.weights(), step)
                 found = await validate(rooms, validation_players(engine, renderer, settings), settings)
                 metrics |= found.metrics
-                reason = _mark(config, found.metrics["validation/success"], step)
+                metrics["time/validate_s"] = time.monotonic() - started - metrics["time/learn_s"]
+            metrics["time/step_s"] = time.monotonic() - started
             for tracker in trackers:
-                tracker.log(step, metrics)  # type: ignore[attr-defined]
+                tracker.log(step, metrics)
+            if "validation/success" in metrics:
+                reason = _mark(config, metrics["validation/success"], step)
             if reason != "complete":
                 break
     if config.evaluation.stop_at is not None and reason == "complete":
-        raise WentTooFar(f"{steps} steps, and success never reached evaluation.stop_at={config.evaluation.stop_at:g}")
+        raise NeverReached(f"{steps} steps, and success never reached evaluation.stop_at={config.evaluation.stop_at:g}")
     return Summary(step=step, updates=step, reason=reason, metrics=metrics)
+
+
+def figures(metrics: Mapping[str, float]) -> dict[str, float]:
+    """What an update tells, as a warm start means it: `loss/nll`, in place of what advantages of 1 make constant."""
+    kept = {name: value for name, value in metrics.items() if not name.startswith(("loss/", "policy/", "share/"))}
+    return kept | {"loss/nll": -metrics["policy/logprob"], "policy/entropy": metrics["policy/entropy"]}
 
 
 def _mark(config: SftConfig, success: float, step: int) -> str:

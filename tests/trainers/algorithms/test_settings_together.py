@@ -112,11 +112,11 @@ def test_what_another_setting_decides_is_told():
 
 def test_looking_for_conflicts_counts_as_no_read_of_a_setting(tmp_path):
     script = (
-        "from trainers import settings\n"
+        "from trainers import reads\n"
         "from trainers.algorithms.checks import check_together\n"
         "from trainers.config import EnvironmentSettings, ModelSettings, TrainConfig\n"
         "check_together(TrainConfig(model=ModelSettings(path='m'), environments=[EnvironmentSettings(env='maze')]))\n"
-        "print(sorted(settings._reads))\n"
+        "print(sorted(reads.noted))\n"
     )
     env = {**os.environ, "AGENTENV_CONFIG_READS": str(tmp_path)}
     found = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
