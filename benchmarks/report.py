@@ -1,4 +1,4 @@
-"""The page docs/benchmarks.md from the results of one run."""
+"""The section of docs/benchmarks.md about env steps, from the results of one run."""
 
 NAMES = {
     ("openenv", "websocket"): "OpenEnv, its WebSocket client",
@@ -30,9 +30,9 @@ def page(results: dict) -> str:
 
 def _head() -> list[str]:
     return [
-        "# Benchmarks",
+        "## Env steps per second",
         "",
-        "Written by `make bench`, which anyone can run again; nothing here is copied by hand.",
+        "Written by `make bench`.",
         "",
     ]
 
@@ -73,7 +73,7 @@ def _machine(results: dict) -> list[str]:
 
 def _method() -> list[str]:
     return [
-        "## How it is measured",
+        "### How it is measured",
         "",
         "- Every side has one server process and one client process, both on uvloop, no compression, no access log. "
         "OpenEnv runs in a virtual environment of its own with its own server class, its own client, and uvloop and "

@@ -1,4 +1,4 @@
-"""Measure agentenv beside OpenEnv and beside the bare transport; write docs/benchmarks.md and .bench/results.json.
+"""Measure agentenv beside OpenEnv and the bare transport; write .bench/results.json and a part of docs/benchmarks.md.
 
     python benchmarks/run.py [--rounds 5] [--seconds 0.6] [--sessions 1,8,64,512] [--no-docs]
 
@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import report
+import sections
 
 from agentenv.testing import machine
 
@@ -24,7 +25,6 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 OPENENV = ROOT / ".bench" / "openenv" / "bin" / "python"
 RESULTS = ROOT / ".bench" / "results.json"
-DOCS = ROOT / "docs" / "benchmarks.md"
 
 SIDES = {
     "openenv": (OPENENV, "openenv_side.py"),
@@ -152,7 +152,7 @@ def main() -> None:
     page = report.page(results)
     print(page)
     if not wanted.no_docs:
-        DOCS.write_text(page, encoding="utf-8")
+        sections.put("steps", page)
 
 
 if __name__ == "__main__":
