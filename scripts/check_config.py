@@ -1,6 +1,6 @@
 """Which settings does nothing read? `make check-config` runs the tests with notes, then this.
 
-`python scripts/check_config.py FOLDER` unites the notes in FOLDER (see trainers/reads.py) and fails naming every setting
+`python scripts/check_config.py FOLDER` unites the notes in FOLDER (see trainers/reads.py) and fails naming each setting
 of `agentenv train` and `agentenv sft` that no code of this project has read.
 """
 
