@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -29,6 +29,41 @@ _steps = msgspec.json.Decoder(list[StepEnvelope] | StepEnvelope)
 """For messages with nothing but replies of steps, which are nearly all; the former reads what does not fit."""
 
 
+class _Exchange:
+    """The calls of one exchange, numbered without a gap; their replies as they come, and a future for all of them."""
+
+    __slots__ = ("_calls", "_first", "_left", "_replies", "done")
+
+    def __init__(self, calls: Sequence[Call], done: asyncio.Future[list[Reply]]) -> None:
+        self.done = done
+        self._calls = calls
+        self._first = cast(int, calls[0].id)
+        self._left = len(calls)
+        self._replies: list[Any] = [None] * len(calls)
+
+    @property
+    def ids(self) -> range:
+        """Of its calls."""
+        return range(self._first, self._first + len(self._calls))
+
+    def take(self, envelope: StepEnvelope | ReplyEnvelope) -> None:
+        """One reply; the last one ends the exchange, one that is none of this protocol fails it."""
+        place = cast(int, envelope.id) - self._first
+        try:
+            self._replies[place] = _reply(self._calls[place], envelope)
+        except AgentEnvError as exc:
+            self.failed(exc)
+            return
+        self._left -= 1
+        if not self._left and not self.done.done():
+            self.done.set_result(self._replies)
+
+    def failed(self, error: AgentEnvError) -> None:
+        """End the exchange without its replies."""
+        if not self.done.done():
+            self.done.set_exception(error)
+
+
 class WebSocketTransport:
     """A socket over aiohttp, opened by the first exchange and opened again after a loss."""
 
@@ -40,7 +75,7 @@ class WebSocketTransport:
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._opening = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
-        self._waiting: dict[int | str, tuple[Call, asyncio.Future[Reply]]] = {}
+        self._waiting: dict[int | str, _Exchange] = {}
         self._outbox: list[bytes] = []
         self._wake = asyncio.Event()
         self._next_id = 0
@@ -55,31 +90,23 @@ class WebSocketTransport:
         deadline = loop.time() + timeout_s
         if self._socket is None or self._socket.closed:
             await self._open_until(deadline, timeout_s)
-        futures: list[asyncio.Future[Reply]] = [loop.create_future() for _ in calls]
-        for call, future in zip(calls, futures, strict=True):
-            self._waiting[call.id] = (call, future)
+        exchange = _Exchange(calls, loop.create_future())
+        self._waiting |= dict.fromkeys(exchange.ids, exchange)
         self._outbox += envelopes
         self._wake.set()
-        # One timer for all of them: asyncio.timeout() costs as much as the rest of an exchange.
-        timer = loop.call_at(deadline, self._late, futures, timeout_s)
+        # One future and one timer for all of them: with one each, they would cost as much as the rest of an exchange.
+        timer = loop.call_at(deadline, self._late, exchange, timeout_s)
         try:
-            return [await future for future in futures]
+            return await exchange.done
         except BaseException:
-            for future in futures:
-                if not future.done():
-                    future.cancel()
-                elif not future.cancelled():
-                    future.exception()  # a second loss in one exchange has been told already
-            for call in calls:
-                self._waiting.pop(call.id, None)
+            for id in exchange.ids:
+                self._waiting.pop(id, None)
             raise
         finally:
             timer.cancel()
 
-    def _late(self, futures: Sequence[asyncio.Future[Reply]], timeout_s: float) -> None:
-        for future in futures:
-            if not future.done():
-                future.set_exception(self._no_reply(timeout_s))
+    def _late(self, exchange: _Exchange, timeout_s: float) -> None:
+        exchange.failed(self._no_reply(timeout_s))
 
     def _no_reply(self, timeout_s: float) -> TransportLost:
         return TransportLost(f"no reply from {self.address} within {timeout_s:g} s")
@@ -154,22 +181,14 @@ class WebSocketTransport:
         finally:
             await socket.close()
             lost = TransportLost(f"lost the socket to {self.address}: {cause}")
-            for _, future in list(self._waiting.values()):
-                if not future.done():
-                    future.set_exception(lost)
+            for exchange in list(self._waiting.values()):
+                exchange.failed(lost)
 
     def _take(self, data: bytes | str) -> None:
         for envelope in _read(data):
-            waiting = self._waiting.pop(envelope.id, None)
-            if waiting is None:
-                continue  # a late or doubled reply: its call has been answered or given up
-            call, future = waiting
-            if future.done():
-                continue
-            try:
-                future.set_result(_reply(call, envelope))
-            except AgentEnvError as exc:
-                future.set_exception(exc)
+            exchange = self._waiting.pop(envelope.id, None)
+            if exchange is not None:  # else a late or doubled reply: its call has been answered or given up
+                exchange.take(envelope)
 
     async def _drop(self) -> None:
         tasks, self._tasks = self._tasks, []
