@@ -341,6 +341,8 @@ class EvaluationSettings(Settings):
     """Evaluate once and train nothing."""
     metric: str = setting("success", choices=("success", "reward"))
     """What makes a checkpoint the best."""
+    stop_at: float | None = None
+    """A score at which the run is complete before its last step; None: it never is."""
 
 
 @dataclass(kw_only=True)

@@ -76,7 +76,7 @@ async def _train(config: TrainConfig, learner: Learner) -> Summary:
         )
         resumed = folder.begin(learner, state)
         first, total = state.step, steps_of(rooms, config)
-        if first >= total:
+        if first >= total or reached(config, state):
             return Summary(step=first, updates=0, reason="already complete")
         async with make_engine(config, renderer.stop_ids) as engine:
             run = Run(config, learner, engine, renderer, rooms, state, folder, total, resumed=resumed)
@@ -98,6 +98,12 @@ async def _evaluate(config: TrainConfig) -> Summary:
     folder.write_rollouts("evaluation", 0, found.trajectories)
     folder.write_json("evaluation.json", {"config": folder.stored, "metrics": found.metrics})
     return Summary(step=0, updates=0, reason="complete", metrics=found.metrics)
+
+
+def reached(config: TrainConfig, state: RunState) -> bool:
+    """Whether a validation was good enough to end the run."""
+    stop_at = config.evaluation.stop_at
+    return stop_at is not None and state.best is not None and state.best >= stop_at
 
 
 class Run:
@@ -142,7 +148,7 @@ class Run:
         try:
             if self.config.evaluation.before and not self.resumed:
                 await self.validate_before()
-            while self.state.step < self.total:
+            while self.state.step < self.total and not reached(self.config, self.state):
                 await self.one_step(self.state.step + 1)
         except Stopped as stop:
             reason = str(stop)
