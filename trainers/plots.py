@@ -66,11 +66,11 @@ def _line(axis: Any, rows: Sequence[dict[str, Any]], name: str) -> None:
     if not points:
         return
     steps, values = zip(*points, strict=True)
-    axis.plot(steps, values, label=name, marker="o" if len(points) < 30 else None, markersize=3)
+    [line] = axis.plot(steps, values, label=name, marker="o" if len(points) < 30 else None, markersize=3)
     low, high = f"{name}_low", f"{name}_high"
     if all(low in row and high in row for row in rows):
         bounds = [(row[low], row[high]) for row in rows]
-        axis.fill_between(steps, *zip(*bounds, strict=True), alpha=0.2)
+        axis.fill_between(steps, *zip(*bounds, strict=True), alpha=0.2, color=line.get_color())
 
 
 def _stack(axis: Any, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> None:

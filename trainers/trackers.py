@@ -25,7 +25,7 @@ SHOWN = (
     ("grad", "optim/grad_norm"),
     ("s/step", "time/step_s"),
 )
-"""Columns of the console: heading and metric."""
+"""Columns of the console, where there is anything to show: heading and metric."""
 
 
 class TrackerFailed(AgentEnvError):
@@ -80,9 +80,10 @@ class Console:
         from rich.console import Group
         from rich.table import Table
 
-        table = Table("step", *(name for name, _ in SHOWN))
+        columns = [(name, key) for name, key in SHOWN if any(key in metrics for _, metrics in self._rows)]
+        table = Table("step", *(name for name, _ in columns))
         for step, metrics in self._rows:
-            table.add_row(str(step), *(f"{metrics[key]:.4g}" if key in metrics else "" for _, key in SHOWN))
+            table.add_row(str(step), *(f"{metrics[key]:.4g}" if key in metrics else "" for _, key in columns))
         return Group(table, self._bar)
 
     def close(self) -> None:

@@ -135,7 +135,7 @@ class TestInOneProcess:
 
     def test_a_run_that_must_not_go_on_refuses_a_used_folder(self, model, tmp_path):
         train(self.config(model, tmp_path))
-        with pytest.raises(BadSetting, match="checkpoint.resume=never, but .*step-00000002 is there"):
+        with pytest.raises(BadSetting, match=r"checkpoint\.resume=never, but .*step-00000002 is there"):
             train(self.config(model, tmp_path, 3, checkpoint__resume="never"))
 
     def test_a_checkpoint_is_named_by_its_folder(self, model, tmp_path):
