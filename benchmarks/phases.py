@@ -10,7 +10,7 @@ from pathlib import Path
 
 import sections
 
-PHASES = ("collect", "learn", "push", "other")
+PHASES = ("collect", "learn", "push", "validate", "save")
 
 
 def steps_of(folder: Path) -> list[dict[str, float]]:
@@ -23,7 +23,7 @@ def section(rows: list[dict[str, float]], about: str) -> str:
     whole = sum(row["time/step_s"] for row in rows)
     lines = []
     for phase in PHASES:
-        times = [row[f"time/{phase}_s"] for row in rows]
+        times = [row.get(f"time/{phase}_s", 0.0) for row in rows]
         lines.append(f"| {phase} | {statistics.median(times):.2f} | {max(times):.2f} | {sum(times) / whole:.0%} |")
     tokens = statistics.median(row["tokens/trained"] for row in rows if "tokens/trained" in row)
     return "\n".join(
@@ -33,7 +33,7 @@ def section(rows: list[dict[str, float]], about: str) -> str:
             "Written by `python benchmarks/phases.py`, from the run of `make train-demo`.",
             "",
             f"Seconds of a step, over {len(rows)} steps; {tokens:,.0f} trained tokens in a step (median). "
-            "Validation is `other`, checkpoints are not counted, the check of each push belongs to `push`.",
+            "The check of each push belongs to `push`.",
             "",
             "| phase | median | most | share of all |",
             "|---|---:|---:|---:|",

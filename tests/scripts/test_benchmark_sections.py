@@ -50,7 +50,7 @@ def test_latencies_come_from_the_seed_alone_and_have_a_heavy_tail():
 def test_the_phases_of_a_run_are_shares_of_its_time():
     import phases
 
-    row = {"time/collect_s": 3.0, "time/learn_s": 6.0, "time/push_s": 0.5, "time/other_s": 0.5, "time/step_s": 10.0}
+    row = {"time/collect_s": 3.0, "time/learn_s": 6.0, "time/push_s": 0.5, "time/save_s": 0.5, "time/step_s": 10.0}
     text = phases.section([row | {"tokens/trained": 1000.0}, row], "two cores")
     assert "| collect | 3.00 | 3.00 | 30% |" in text
     assert "| learn | 6.00 | 6.00 | 60% |" in text
