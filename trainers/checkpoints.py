@@ -6,6 +6,7 @@ A run that is killed in the middle of a save leaves a hidden folder, which the n
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -68,7 +69,8 @@ class Checkpoints:
             shutil.rmtree(aside, ignore_errors=True)
             left = ", ".join(p.name for p in self.all()) or "none"
             raise CheckpointFailed(
-                f"cannot save step {step} in {self.folder}: {exc}; earlier checkpoints are untouched: {left}"
+                f"cannot save step {step} in {self.folder} ({_free(self.folder)}): {' '.join(str(exc).split())}; "
+                f"earlier checkpoints are untouched: {left}"
             ) from exc
         return final
 
@@ -116,6 +118,13 @@ def read_config(checkpoint: Path) -> TrainConfig:
     """The settings that the checkpoint was made under. Raises BadCall where there is no finished checkpoint."""
     read_state(checkpoint)
     return load(TrainConfig, checkpoint / CONFIG)
+
+
+def _free(folder: Path) -> str:
+    """What torch's own writers do not say when a disk is full."""
+    with contextlib.suppress(OSError):
+        return f"{shutil.disk_usage(folder).free / 2**20:,.0f} MiB free"
+    return "cannot be written to"
 
 
 def _write(file: Path, text: str) -> None:

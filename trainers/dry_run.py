@@ -10,7 +10,7 @@ from trainers.algorithms.rounds import turn_limit
 from trainers.config import TrainConfig
 from trainers.settings import plain
 
-GIB = 2**30
+GIB, MIB = 2**30, 2**20
 FLOAT32 = 4
 
 
@@ -53,9 +53,13 @@ def memory(config: TrainConfig) -> dict[str, str]:
     reference = FLOAT32 * count / ranks if config.kl.placement != "none" and not config.model.lora.rank else 0
     engine = FLOAT32 * count
     parts = {"learner": learner, "critic": critic, "reference": reference, "engine (on one rank)": engine}
-    found = {f"memory, {name}": f"{size / GIB:.2f} GiB a rank" for name, size in parts.items() if size}
-    found["memory, together"] = f"{sum(parts.values()) / GIB:.2f} GiB, activations and caches apart"
+    found = {f"memory, {name}": f"{_shown(size)} a rank" for name, size in parts.items() if size}
+    found["memory, together"] = f"{_shown(sum(parts.values()))}, activations and caches apart"
     return {"parameters": f"{count:,}"} | found
+
+
+def _shown(size: float) -> str:
+    return f"{size / GIB:.2f} GiB" if size >= GIB else f"{size / MIB:.1f} MiB"
 
 
 def parameters_of(folder: Path) -> int:

@@ -1,12 +1,13 @@
 """Runs that die and go on: `python kill_runs.py SPEC OUT`.
 
 SPEC (JSON) has `model`, `folder` and `places`, each a list of fault points at which one start after the other of a run
-ends by SIGKILL; a last start goes on to the end. Processes are forked from one that has imported everything, so that
-each start takes a second. OUT gets, by name, how each start ended; `limit` in SPEC is the size that no file may pass.
+ends by SIGKILL (at `disk:full` no file may grow over 100 kB instead); a last start goes on to the end. Processes are
+forked from one that has imported everything, which spares them seconds. OUT gets, by name, how each start ended.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import resource
@@ -37,16 +38,16 @@ def killed_config(model: Path, folder: Path) -> TrainConfig:
     return config
 
 
-def start(config: TrainConfig, kill_at: str, log: Path, limit: int | None) -> int:
+def start(config: TrainConfig, place: str, log: Path) -> int:
     """One start of the run in a process of its own; its exit code, or minus its signal."""
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            if limit is not None:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-            if kill_at:
-                os.environ[KILL_AT] = kill_at
+            if place == "disk:full":
+                resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+            elif place:
+                os.environ[KILL_AT] = place
             train(config)
             code = 0
         except BaseException:
@@ -56,8 +57,20 @@ def start(config: TrainConfig, kill_at: str, log: Path, limit: int | None) -> in
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+def preload() -> None:
+    """What each start would import by itself, in seconds; modules alone, since threads do not outlive a fork."""
+    for name in (
+        "peft", "tokenizers", "torch.distributed.checkpoint", "torch.distributed.fsdp", "trainers.engines.decoder",
+        "trainers.engines.hf", "trainers.engines.push_check", "trainers.fsdp.ranks",
+        "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto",
+        "transformers.models.qwen2.modeling_qwen2", "transformers.tokenization_utils_tokenizers",
+    ):  # fmt: skip
+        importlib.import_module(name)
+
+
 def main(spec: dict, out: Path) -> None:
     """Every scenario, one after the other."""
+    preload()
     ends: dict[str, list[int]] = {}
     with coins():
         for places in spec["places"]:
@@ -65,7 +78,7 @@ def main(spec: dict, out: Path) -> None:
             folder = Path(spec["folder"]) / name.replace(":", "_")
             config = killed_config(Path(spec["model"]), folder)
             log = Path(spec["folder"]) / f"{folder.name}.log"
-            ends[name] = [start(config, place, log, spec.get("limit")) for place in [*places, ""]]
+            ends[name] = [start(config, place, log) for place in [*places, ""]]
     out.write_text(json.dumps(ends))
 
 
