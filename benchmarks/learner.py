@@ -193,7 +193,7 @@ def section(found: dict[str, dict[str, list[float]]], batch: TokenBatch, load: s
             f"{lengths[len(lengths) // 2]}), {tokens:,} in all, {batch.sampled:,} of them trained; a Qwen2 model with "
             f"{LAYERS} layers and a hidden size of {HIDDEN}, float32, one thread. TRL gets the batch by `rollout_func` "
             "with `env_mask`, beta 0, one iteration; its time goes from the scored batch to the end of the step. It "
-            "pads the whole batch to the longest prompt plus the longest rest before it cuts micro-batches, and applies "
+            "pads the whole batch to the longest prompt plus the longest rest before it cuts micro-batches and applies "
             "the head to every token after the prompt; here the head runs where a trained token is predicted. The "
             "first step of every process is left out, medians count, gradient norms agree within "
             f"{gap:.1%}. {load}",
