@@ -36,6 +36,9 @@ def sft(
     if dry_run:
         import yaml
 
+        from trainers.sft.loop import check_together
+
+        check_together(settings)
         typer.echo(yaml.safe_dump(plain(settings), sort_keys=False).rstrip())
         return
     if settings.launch.nodes * settings.launch.processes_per_node > 1 and not under_torchrun():

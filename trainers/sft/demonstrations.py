@@ -7,7 +7,7 @@ and ended by the one renderer. So a demonstration is an ordinary record, masks a
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -24,14 +24,18 @@ from agentenv.registry import EnvSpec, find_task
 from agentenv.render import Renderer
 from agentenv.rollout import rollout
 from agentenv.trajectory import Trajectory, Turn, read_jsonl
+from trainers.settings import BadSetting
 from trainers.sft.config import DemonstrationSettings
+
+
+UNBOUNDED = 2**31
 
 
 class Dictated:
     """An Engine that says what it is told next; log-probabilities are 0, for nothing was sampled."""
 
     version = 0
-    context_tokens = 2**31
+    context_tokens = UNBOUNDED
 
     def __init__(self, renderer: Renderer) -> None:
         self._renderer = renderer
@@ -65,8 +69,8 @@ class Demonstrator:
             self._engine,
             renderer,
             format=settings.format,
-            max_prompt_tokens=settings.max_tokens,
-            max_episode_tokens=settings.max_tokens,
+            max_prompt_tokens=UNBOUNDED,  # what is over `data.max_tokens` is left out whole, never cut
+            max_episode_tokens=UNBOUNDED,
         )
         self._inner: Agent = tokens.make()
         self._shadow = cast(Env, spec.make(settings.options))
@@ -129,17 +133,19 @@ def read(settings: DemonstrationSettings, renderer: Renderer) -> list[Trajectory
     """The records of `data.files`, with tokens; those that have none are rendered from their messages or actions."""
     found: list[Trajectory] = []
     for name in settings.files:
-        for record in read_jsonl(Path(name)):
-            found.append(with_tokens(record, settings, renderer))
+        try:
+            found += [with_tokens(record, settings, renderer) for record in read_jsonl(Path(name))]
+        except OSError as exc:
+            raise BadSetting(f"data.files: cannot read {name}: {exc.strerror}") from exc
     return found
 
 
 def with_tokens(record: Trajectory, settings: DemonstrationSettings, renderer: Renderer) -> Trajectory:
-    """The record with the tokens of each turn; unchanged where it has them.
+    """The record with the tokens of each turn; unchanged where it has those of this vocabulary.
 
     A turn's `messages` are taken as they were; a scripted turn has none, and becomes observation and action.
     """
-    if all(turn.token_ids is not None for turn in record.turns):
+    if _has_tokens(record, renderer):
         return record
     turns: list[Turn] = []
     last: list[int] = []
@@ -162,6 +168,15 @@ def with_tokens(record: Trajectory, settings: DemonstrationSettings, renderer: R
             )
         )
     return replace(record, turns=turns)
+
+
+def _has_tokens(record: Trajectory, renderer: Renderer) -> bool:
+    """Whether its ids are this tokenizer's; another model's mean something else here."""
+    if not all(turn.token_ids is not None and turn.logprobs is not None for turn in record.turns):
+        return False
+    described = record.agent.get("renderer")
+    known = described.get("vocabulary") if isinstance(described, Mapping) else None
+    return bool(known == renderer.describe()["vocabulary"])
 
 
 def chosen(records: Sequence[Trajectory], settings: DemonstrationSettings) -> tuple[list[Trajectory], dict[str, int]]:

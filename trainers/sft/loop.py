@@ -20,6 +20,7 @@ from agentenv.protocol import digest_of
 from agentenv.registry import get_spec
 from agentenv.render import Renderer
 from agentenv.trajectory import Trajectory
+from trainers.audit import audit_batch
 from trainers.batch import Episode, TokenBatch
 from trainers.config import (
     BatchSettings,
@@ -29,6 +30,7 @@ from trainers.config import (
     RolloutSettings,
     TrainConfig,
 )
+from trainers.engines.folder import config_of
 from trainers.episodes import episode_of
 from trainers.learner import Learner
 from trainers.loop import Summary
@@ -58,6 +60,7 @@ class NeverReached(AgentEnvError):
 def sft(config: SftConfig, *, backend: str = "fsdp") -> Summary | None:
     """Imitate, and export the model. None on ranks that only learn."""
     check_together(config)
+    _check_context(config)
     learner = make_learner(learner_config(config), backend)
     follow = getattr(learner, "follow", None)
     if follow is not None and not learner.leads:  # type: ignore[attr-defined]
@@ -82,6 +85,14 @@ def check_together(config: SftConfig) -> None:
         problems.append(f"evaluation.too_far={evaluation.too_far:g} needs an evaluation.stop_at below it")
     if problems:
         raise BadSetting("\n".join(problems))
+
+
+def _check_context(config: SftConfig) -> None:
+    positions = config_of(config.model.path).get("max_position_embeddings")
+    if positions is not None and config.data.max_tokens > positions:
+        raise BadSetting(
+            f"data.max_tokens={config.data.max_tokens} is more than the {positions} positions of {config.model.path}"
+        )
 
 
 def learner_config(config: SftConfig) -> TrainConfig:
@@ -169,6 +180,8 @@ async def _steps(
         for step in range(1, steps + 1):
             started = time.monotonic()
             batch = demonstration_batch(kept, config, step)
+            if step == 1:
+                audit_batch(batch, renderer).raise_on_error("the first batch")
             metrics = figures(learner.update(batch).metrics)
             metrics["train/episodes"] = float(len(batch.episodes))
             metrics["time/learn_s"] = time.monotonic() - started

@@ -1,0 +1,254 @@
+"""The warm start: what is imitated, what is reported, when it ends, and what comes after it."""
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agentenv.agents.scripted import oracle
+from agentenv.cli.main import main
+from agentenv.errors import BadCall
+from agentenv.pool import EnvPool
+from agentenv.protocol import Outcome
+from agentenv.registry import get_spec
+from agentenv.render import load_renderer
+from agentenv.rollout import rollout
+from agentenv.trajectory import Trajectory, write_jsonl
+from trainers.config import EnvironmentSettings, TrainConfig
+from trainers.settings import BadSetting
+from trainers.sft.config import DemonstrationSettings, SftConfig
+from trainers.sft.demonstrations import chosen, demonstrate, read, with_tokens
+from trainers.sft.loop import NeverReached, WentTooFar, demonstration_batch, sft
+
+OPTIONS = {"size": 4, "observation": "relative"}
+
+
+def data_of(**settings) -> DemonstrationSettings:
+    return DemonstrationSettings(**{"env": "maze", "options": OPTIONS, "format": "plain", "tasks": 6, **settings})
+
+
+def config_of(model: Path, folder: Path, *, steps: int = 2, lr: float = 1e-3, **data) -> SftConfig:
+    config = SftConfig(data=data_of(max_tokens=1024, **data), episodes_per_step=4)
+    config.model.path, config.run.dir = str(model), str(folder)
+    config.run.steps, config.run.threads, config.run.trackers, config.run.plots = steps, 1, ["jsonl"], False
+    config.optim.lr = lr
+    return config
+
+
+def rows_of(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def demonstrated(model: Path, **settings) -> list[Trajectory]:
+    return asyncio.run(demonstrate(get_spec("maze"), data_of(**settings), load_renderer(model)))
+
+
+def oracle_records(count: int = 4) -> list[Trajectory]:
+    async def play() -> list[Trajectory]:
+        async with EnvPool("maze", options=OPTIONS) as pool:
+            return await rollout(pool, await pool.task_refs("train", count), oracle())
+
+    return asyncio.run(play())
+
+
+def actions(records: list[Trajectory]) -> list[list[str]]:
+    return [[turn.action for turn in record.turns] for record in records]
+
+
+def test_the_scripted_solution_is_played_and_rendered(model):
+    renderer = load_renderer(model)
+    records = demonstrated(model)
+    assert [r.success for r in records] == [True] * 6
+    for record in records:
+        for turn in record.turns:
+            assert renderer.decode(turn.token_ids) == turn.action
+            assert turn.token_ids[-1] in renderer.stop_ids, "the end of a turn is learned, too"
+    assert [r.turns[0].fresh for r in records] == [True] * 6
+
+
+def test_noise_is_the_share_of_random_actions_and_the_same_again(model):
+    clean, some, again = (demonstrated(model, noise=noise, tasks=24) for noise in (0.0, 0.2, 0.2))
+    assert actions(some) == actions(again)
+    assert sum(len(r.turns) for r in some) > sum(len(r.turns) for r in clean)
+    assert all(r.success for r in clean)
+    wild = demonstrated(model, noise=1.0, tasks=6, max_steps=5)
+    assert {len(r.turns) for r in wild} | {5} == {len(r.turns) for r in wild}
+    assert not all(r.success for r in wild)
+
+
+def test_records_without_tokens_become_the_same_demonstrations(model, tmp_path):
+    file = tmp_path / "oracle.jsonl"
+    with file.open("w") as out:
+        write_jsonl(oracle_records(), out)
+    found = read(data_of(files=[str(file)]), load_renderer(model))
+    played = demonstrated(model, tasks=4)
+    assert actions(found) == actions(played)
+    assert [[(t.prompt_ids, t.token_ids, t.fresh) for t in r.turns] for r in found] == [
+        [(t.prompt_ids, t.token_ids, t.fresh) for t in r.turns] for r in played
+    ]
+
+
+def test_tokens_of_the_same_vocabulary_stay_and_those_of_another_are_made_anew(model):
+    renderer = load_renderer(model)
+    [record, *_] = demonstrated(model, tasks=1)
+    own = replace(record, agent={**record.agent, "renderer": renderer.describe()})
+    assert with_tokens(own, data_of(), renderer) is own
+    strange = [replace(turn, token_ids=[1, 1, 1], logprobs=[0.0] * 3) for turn in record.turns]
+    foreign = replace(record, turns=strange, agent={"renderer": {"vocabulary": "another"}})
+    assert [t.token_ids for t in with_tokens(foreign, data_of(), renderer).turns] == [t.token_ids for t in record.turns]
+
+
+def test_a_record_with_messages_keeps_them(model):
+    renderer = load_renderer(model)
+    [record] = oracle_records(1)
+    spoken = [
+        replace(
+            turn,
+            messages=[{"role": "user", "content": f"<{turn.observation}>"}, {"role": "assistant", "content": "go"}],
+        )
+        for turn in record.turns
+    ]
+    found = with_tokens(replace(record, turns=spoken), data_of(), renderer)
+    assert [renderer.decode(turn.token_ids) for turn in found.turns] == ["go"] * len(spoken)
+    assert f"<{record.turns[0].observation}>" in renderer.decode(found.turns[0].prompt_ids)
+
+
+def test_what_is_left_out_is_counted_by_reason(model):
+    records = demonstrated(model, tasks=6)
+    longest = max(sum(len(t.prompt_ids) + len(t.token_ids) for t in r.turns) for r in records)
+    records[1] = replace(records[1], outcome=Outcome.ENV_ERROR)
+    records[2] = replace(records[2], outcome=Outcome.AGENT_ERROR)
+    records[3] = replace(records[3], success=False)
+    records[4] = replace(records[4], reward=-5.0)
+    records[5] = replace(records[5], turns=[])
+    kept, left = chosen(records, data_of(successes_only=True, min_reward=-1.0, max_tokens=longest))
+    assert kept == [records[0]]
+    assert left == {
+        "ended as env_error": 1, "ended as agent_error": 1, "without success": 1, "under data.min_reward": 1,
+        "without a turn": 1,
+    }  # fmt: skip
+    with pytest.raises(BadCall, match=r"no episode is left to imitate: 1 over data\.max_tokens"):
+        chosen(records[:1], data_of(max_tokens=3))
+    with pytest.raises(BadCall, match="there were none"):
+        chosen([], data_of())
+
+
+def test_each_pass_has_every_demonstration_once_and_sampled_tokens_alone_are_trained(model, tmp_path):
+    records = demonstrated(model, tasks=6)
+    config = config_of(model, tmp_path)
+    tasks = [e.task for step in range(1, 4) for e in demonstration_batch(records, config, step).episodes]
+    names = sorted(r.task.id for r in records)
+    assert sorted(tasks[:6]) == sorted(tasks[6:12]) == names
+    assert tasks[:6] != tasks[6:12]
+    [episode, *_] = demonstration_batch(records, config, 1).episodes
+    [segment] = episode.segments
+    assert np.array_equal(segment.advantages, segment.mask.astype(np.float32))
+    record = next(r for r in records if r.task.id == episode.task)
+    assert segment.sampled == sum(len(t.token_ids) for t in record.turns)
+
+
+def test_the_loss_is_the_mean_negative_log_probability_of_demonstrated_tokens(model, tmp_path):
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    config = config_of(model, tmp_path, steps=1, lr=0.0)
+    sft(config)
+    [row] = rows_of(tmp_path)
+    plain = AutoModelForCausalLM.from_pretrained(model).eval()
+    losses: list[float] = []
+    for segment in demonstration_batch(chosen(demonstrated(model), config.data)[0], config, 1).segments:
+        with torch.no_grad():
+            logprobs = torch.log_softmax(plain(torch.from_numpy(segment.tokens)[None]).logits[0, :-1], -1)
+        at = np.flatnonzero(segment.mask)
+        losses += [-float(logprobs[i - 1, segment.tokens[i]]) for i in at]
+    assert row["loss/nll"] == pytest.approx(np.mean(losses), abs=1e-4)
+    assert "loss/policy" not in row
+
+
+def test_imitating_lowers_the_loss_and_training_goes_on_from_its_folder(model, tmp_path):
+    from trainers.loop import train
+
+    config = config_of(model, tmp_path / "sft", steps=6, lr=2e-2)
+    config.out = str(tmp_path / "warm")
+    summary = sft(config)
+    losses = [row["loss/nll"] for row in rows_of(tmp_path / "sft")]
+    assert losses[-1] < 0.7 * losses[0]
+    assert summary.step == 6
+    run = TrainConfig(environments=[EnvironmentSettings(env="maze", options=OPTIONS, format="plain", max_steps=2)])
+    run.model.path, run.run.dir = str(tmp_path / "warm"), str(tmp_path / "rl")
+    run.run.steps, run.run.threads, run.run.trackers, run.run.plots = 1, 1, ["jsonl"], False
+    run.batch.tasks_per_step, run.batch.group_size, run.evaluation.before = 2, 2, False
+    run.rollout.max_prompt_tokens, run.rollout.max_episode_tokens, run.rollout.max_turn_tokens = 256, 512, 6
+    assert train(run).reason == "complete"
+
+
+def evaluated(model, tmp_path, *, steps=4, **evaluation) -> SftConfig:
+    config = config_of(model, tmp_path, steps=steps)
+    for name, value in {"every": 2, "tasks": 3, "max_turn_tokens": 2, "max_steps": 1, **evaluation}.items():
+        setattr(config.evaluation, name, value)
+    return config
+
+
+def test_it_stops_as_soon_as_success_reaches_the_mark(model, tmp_path):
+    summary = sft(evaluated(model, tmp_path, stop_at=0.0))
+    assert (summary.step, summary.reason) == (2, "success 0.000 reached evaluation.stop_at=0")
+    assert [row["step"] for row in rows_of(tmp_path) if "validation/success" in row] == [2]
+    assert (tmp_path / "model" / "config.json").exists()
+
+
+def test_success_that_never_reaches_the_mark_is_an_error(model, tmp_path):
+    with pytest.raises(NeverReached, match=r"4 steps, and success never reached evaluation\.stop_at=0\.9"):
+        sft(evaluated(model, tmp_path, stop_at=0.9))
+    assert not (tmp_path / "model").exists()
+
+
+def test_success_far_past_the_mark_is_an_error():
+    from trainers.sft.loop import _mark
+
+    config = SftConfig()
+    config.evaluation.stop_at, config.evaluation.too_far = 0.3, 0.5
+    assert _mark(config, 0.29, 5) == "complete"
+    assert _mark(config, 0.5, 5) == "success 0.500 reached evaluation.stop_at=0.3"
+    with pytest.raises(WentTooFar, match=r"step 5: success 0\.510 is past evaluation\.too_far=0\.5"):
+        _mark(config, 0.51, 5)
+
+
+@pytest.mark.parametrize(
+    ("data", "evaluation", "words"),
+    [
+        ({"env": None}, {}, "data: name an environment"),
+        ({"env": None, "files": ["a.jsonl"]}, {"every": 2}, "evaluation.every needs data.env"),
+        ({}, {"stop_at": 0.3}, "evaluation.stop_at=0.3 needs evaluation.every"),
+        ({}, {"every": 1, "too_far": 0.3}, "needs an evaluation.stop_at below it"),
+        ({}, {"every": 1, "stop_at": 0.5, "too_far": 0.3}, "needs an evaluation.stop_at below it"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(tmp_path, data, evaluation, words):
+    config = config_of(tmp_path, tmp_path, **data)
+    for name, value in evaluation.items():
+        setattr(config.evaluation, name, value)
+    with pytest.raises(BadSetting, match=words):
+        sft(config)
+
+
+def test_the_command(model, tmp_path, capsys):
+    words = [
+        f"model.path={model}", "data.env=maze", "data.options={size: 4}", "data.format=plain", "data.tasks=4", "data.max_tokens=1024",
+        "episodes_per_step=2", "run.steps=1", "run.threads=1", "run.trackers=[]", "run.plots=false",
+        f"run.dir={tmp_path / 'run'}",
+    ]  # fmt: skip
+    for more, code, words_said in (
+        ([], 0, f"complete at step 1; the model is in {tmp_path / 'run' / 'model'}"),
+        (["--dry-run"], 0, "episodes_per_step: 2"),
+        (["batch.group_size=3"], 2, "batch.group_size is not a setting"),
+        (["evaluation.stop_at=0.5", "--dry-run"], 2, "needs evaluation.every"),
+        (["data.files=[nowhere.jsonl]"], 2, "nowhere.jsonl"),
+        (["data.max_tokens=2000"], 2, "data.max_tokens=2000 is more than the 1024 positions"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(["sft", *words, *more])
+        shown = capsys.readouterr()
+        assert (int(ended.value.code or 0), words_said in shown.out + shown.err) == (code, True), shown
