@@ -27,7 +27,6 @@ from agentenv.trajectory import Trajectory, Turn, read_jsonl
 from trainers.settings import BadSetting
 from trainers.sft.config import DemonstrationSettings
 
-
 UNBOUNDED = 2**31
 
 

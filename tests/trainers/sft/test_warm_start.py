@@ -236,7 +236,8 @@ def test_settings_that_do_not_go_together_are_refused(tmp_path, data, evaluation
 
 def test_the_command(model, tmp_path, capsys):
     words = [
-        f"model.path={model}", "data.env=maze", "data.options={size: 4}", "data.format=plain", "data.tasks=4", "data.max_tokens=1024",
+        f"model.path={model}", "data.env=maze", "data.options={size: 4, observation: relative}",
+        "data.format=plain", "data.tasks=4", "data.max_tokens=1024",
         "episodes_per_step=2", "run.steps=1", "run.threads=1", "run.trackers=[]", "run.plots=false",
         f"run.dir={tmp_path / 'run'}",
     ]  # fmt: skip
