@@ -23,6 +23,8 @@ def section(rows: list[dict[str, float]], about: str) -> str:
     whole = sum(row["time/step_s"] for row in rows)
     lines = []
     for phase in PHASES:
+        if not any(f"time/{phase}_s" in row for row in rows):
+            continue
         times = [row.get(f"time/{phase}_s", 0.0) for row in rows]
         lines.append(f"| {phase} | {statistics.median(times):.2f} | {max(times):.2f} | {sum(times) / whole:.0%} |")
     tokens = statistics.median(row["tokens/trained"] for row in rows if "tokens/trained" in row)
