@@ -167,8 +167,9 @@ class ErrorRate:
         return sum(n for n, _ in self._steps) / total if total else 0.0
 
     def over(self, rate: float) -> bool:
-        """Whether a run should stop: only after a whole window, or at once when everything is lost."""
-        return rate > self.most and (len(self._steps) == self._window or rate == 1.0)
+        """Whether a run should stop: only after a whole window, or at once when a step lost everything."""
+        lost, tries = self._steps[-1] if self._steps else (0, 0)
+        return rate > self.most and (len(self._steps) == self._window or lost == tries > 0)
 
     def state(self) -> list[tuple[int, int]]:
         """What a checkpoint stores."""

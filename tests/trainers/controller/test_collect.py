@@ -234,8 +234,10 @@ def test_the_rate_of_errors_is_over_five_steps():
 
 def test_a_step_of_nothing_but_errors_is_enough():
     rate = ErrorRate(most=0.2)
+    assert not rate.over(rate.note(0, 4))
     assert rate.over(rate.note(4, 4))
-    assert not ErrorRate(most=1.0).over(1.0), "a run may ask for that"
+    patient = ErrorRate(most=1.0)
+    assert not patient.over(patient.note(4, 4)), "a run may ask for that"
 
 
 def test_the_rate_of_errors_survives_a_resume():
