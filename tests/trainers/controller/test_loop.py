@@ -10,6 +10,7 @@ from train_runs import coin_config, episodes_of, rows_of, state_of, tensors_of
 
 from agentenv.errors import BadCall, ServerUnreachable
 from agentenv.policy import Sampled
+from agentenv.trajectory import read_jsonl
 from trainers import parts
 from trainers.audit.report import AuditFailed
 from trainers.checkpoints import Checkpoints
@@ -282,3 +283,36 @@ def test_the_engine_stops_where_the_template_ends_a_turn(tmp_path):
             return engine.stop_ids
 
     assert asyncio.run(stop_ids()) == [0, 2]
+
+
+def test_without_a_number_of_steps_a_run_passes_over_its_tasks(model, tmp_path):
+    config = coin_config(model, tmp_path, run__steps=None, run__epochs=2, batch__tasks_per_step=16, batch__group_size=2)
+    assert train(config).step == 3
+    played = [task for step in episodes_of(tmp_path) for task, *_ in step[::2]]
+    assert sorted(played) == sorted([f"coin/train/{i}" for i in range(24)] * 2)
+
+
+def test_a_history_by_template_is_rendered_again_each_turn(model, tmp_path):
+    config = coin_config(
+        model, tmp_path, rollout__history="template", rollout__template_date="2026-02-03",
+        rollout__template_options={"enable_thinking": False}, env__options={"turns": 3}, run__steps=1,
+    )  # fmt: skip
+    train(config)
+    [record, *_] = read_jsonl(tmp_path / "rollouts" / "train-00000001.jsonl")
+    described = record.agent["renderer"]
+    assert (described["history"], described["date"]) == ("template", "2026-02-03")
+    assert described["options"] == {"enable_thinking": False}
+    assert record.steps == 3
+
+
+def test_the_coefficient_of_a_kl_in_the_loss_is_that_of_the_controller(model, tmp_path):
+    settings = {"placement": "loss", "estimator": "k2", "controller": "adaptive", "target": 1e-6, "horizon": 8}
+    train(coin_config(model, tmp_path, run__steps=4, optim__lr=0.02, **{f"kl__{k}": v for k, v in settings.items()}))
+    rows = rows_of(tmp_path)
+    coefs = [row["kl/coef"] for row in rows]
+    assert coefs[0] == 0.001
+    assert len({*coefs}) > 1, "the controller moved it"
+    for row in rows:
+        expected = row["loss/policy"] + row["kl/coef"] * row["loss/kl"]
+        assert row["loss/total"] == pytest.approx(expected, rel=1e-5, abs=1e-9)
+    assert rows[-1]["loss/kl"] > 0
