@@ -45,7 +45,8 @@ def train(
 
         typer.echo(report(settings))
         return
-    if settings.launch.nodes * settings.launch.processes_per_node > 1 and not under_torchrun():
+    several = settings.launch.nodes * settings.launch.processes_per_node > 1 and not settings.evaluation.only
+    if several and not under_torchrun():
         from trainers.algorithms.checks import check_together
 
         check_together(settings)
