@@ -135,9 +135,9 @@ def test_a_loss_that_is_not_finite_names_step_and_batch_and_keeps_it(model, tmp_
     config = coin_config(model, tmp_path, algorithm__estimator="rloo", reward__scale=1e38, run__seed=1)
     with pytest.raises(NonFiniteLoss, match=r"step 1, optimizer step 1: .*the batch is in .*batch-00000001.npz"):
         train(config)
-    kept = np.load(tmp_path / "batch-00000001.npz")
-    assert {str(task) for task in kept["tasks"]} <= {f"coin/train/{i}" for i in range(24)}
-    assert kept["0/0/advantages"].dtype == np.float32
+    with np.load(tmp_path / "batch-00000001.npz") as kept:
+        assert {str(task) for task in kept["tasks"]} <= {f"coin/train/{i}" for i in range(24)}
+        assert kept["0/0/advantages"].dtype == np.float32
     assert not (tmp_path / "checkpoints").exists()
 
 

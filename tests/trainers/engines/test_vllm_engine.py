@@ -371,7 +371,7 @@ def test_an_interpreter_that_is_not_there_is_refused(tied):
     ("options", "message"),
     [
         ({"logprobs_mode": "raw_logprobs"}, "logprobs_mode is set by the engine vllm itself"),
-        ({"threads": 0}, "threads=0: must lie between 1"),
+        ({"threads": 0}, "threads=0: must be at least 1"),
         ({"push_through": "magic"}, "choose from files, bytes"),
         ({"context_tokens": 4096}, "more than the 1024 positions"),
         ({"context_tokens": 64, "max_model_len": 64}, "context_tokens and max_model_len are one thing"),
