@@ -114,14 +114,20 @@ def texts(count: int = TEXTS_OF) -> list[str]:
 
 
 def sft_config(settings: DemoSettings, model: Path) -> SftConfig:
-    """The warm start: an oracle with a fifth of random actions, stopped as soon as it is good enough to learn from."""
+    """The warm start: an oracle with a fifth of random actions, stopped as soon as it is good enough to learn from.
+
+    The quick form is not judged, so it takes a few steps and no more.
+    """
+    evaluation = SftEvaluationSettings(every=5, tasks=64, max_turn_tokens=4, stop_at=0.30, too_far=0.50)
     return SftConfig(
-        run=RunSettings(dir=str(settings.folder / "sft"), steps=200, seed=settings.seed, threads=1),
+        run=RunSettings(
+            dir=str(settings.folder / "sft"), steps=15 if settings.quick else 200, seed=settings.seed, threads=1
+        ),
         model=ModelSettings(path=str(model)),
         data=DemonstrationSettings(env=ENV, options=OPTIONS, noise=0.2, format="plain", tasks=1000, max_tokens=1024),
         batch=SftBatchSettings(tokens_per_microbatch=8192),
         optim=OptimSettings(lr=1e-3),
-        evaluation=SftEvaluationSettings(every=5, tasks=64, max_turn_tokens=4, stop_at=0.30, too_far=0.50),
+        evaluation=SftEvaluationSettings(max_turn_tokens=4) if settings.quick else evaluation,
         episodes_per_step=32,
     )
 
