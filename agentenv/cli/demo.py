@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
@@ -35,7 +33,6 @@ def demo(
 
     home = folder / time.strftime("%Y%m%d-%H%M%S")
     home.mkdir(parents=True, exist_ok=True)
-    signal.signal(signal.SIGTERM, _leave)
     typer.echo(f"Starting a server with {', '.join(ENVS)} ...")
     with serving(ENVS, "--oracle") as url:
         typer.echo(f"It answers at {url}. Three agents play 30 test tasks of each game.")
@@ -44,11 +41,6 @@ def demo(
     typer.echo("\nThe server has stopped. The leaderboard:\n")
     _run(home, "leaderboard")
     typer.echo(_next(home))
-
-
-def _leave(signum: int, frame: FrameType | None) -> None:
-    """SIGTERM unwinds like Ctrl-C, so that the server stops too."""
-    raise KeyboardInterrupt
 
 
 def _run(home: Path, *words: str) -> None:
