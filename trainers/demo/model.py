@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -65,9 +64,3 @@ def make_tokenizer(texts: Iterable[str], vocabulary: int = 400) -> Any:
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token=END, pad_token=PAD)
     tokenizer.chat_template = CHATML
     return tokenizer
-
-
-def describe(folder: Path) -> dict[str, Any]:
-    """Size of the model in a folder."""
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    return {"hidden": config["hidden_size"], "layers": config["num_hidden_layers"], "vocabulary": config["vocab_size"]}
