@@ -35,7 +35,7 @@ from trainers.demo.model import make_model
 from trainers.sft.config import DemonstrationSettings, SftBatchSettings, SftConfig, SftEvaluationSettings
 
 ENV = "maze"
-OPTIONS: dict[str, Any] = {"size": 4, "observation": "relative"}
+OPTIONS: dict[str, Any] = {"size": 4, "path": "short", "observation": "relative"}
 DEV_GOAL = 0.65
 """Success on dev at which the gain is plain and the run ends; the warm start ends near 0.3."""
 TEXTS_OF = 200

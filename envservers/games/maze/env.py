@@ -30,8 +30,8 @@ class Walk:
 class MazeEnv(Env):
     """Success is the goal; reward 1.0 on the move that reaches it, else 0.0."""
 
-    def __init__(self, *, size: int = 5, observation: str = "absolute") -> None:
-        self.size = size  # already in the task's layout; kept so that the options read back
+    def __init__(self, *, size: int = 5, path: str = "long", observation: str = "absolute") -> None:
+        self.size, self.path = size, path  # already in the task's layout; kept so that the options read back
         self.observation = observation
         self._walk: Walk | None = None  # None until reset()
 

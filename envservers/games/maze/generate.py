@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from envservers.games.maze.layout import BIT, DELTA, OPPOSITE, Position, Rows, after, distances, encode
@@ -22,18 +23,26 @@ class Maze:
     """Moves of the shortest path."""
 
 
-def generate(size: int, style: str, rng: random.Random) -> Maze:
-    """A maze of `size` x `size` cells whose shortest path takes at least 2 x `size` moves."""
+PATHS: dict[str, Callable[[int], range]] = {
+    "long": lambda size: range(2 * size, size * size),
+    "short": lambda size: range(2, size + 1),
+}
+"""By name, the moves that a shortest path may take in a maze of a size."""
+
+
+def generate(size: int, style: str, rng: random.Random, path: str = "long") -> Maze:
+    """A maze of `size` x `size` cells with a shortest path as PATHS says."""
+    wanted = PATHS[path](size)
     while True:
         passages = _tree(size, rng, newest=style != "branches")
         if style == "loops":
             _break_walls(size, passages, rng, count=size // 2)
         rows = encode(size, size, passages)
         goal = _farthest(rows, (rng.randrange(size), rng.randrange(size)))
-        far = {cell: d for cell, d in distances(rows, goal).items() if d >= 2 * size}
-        if far:  # a length first, then a cell: long paths are as frequent as short ones
-            shortest = rng.choice(sorted(set(far.values())))
-            start = rng.choice(sorted(cell for cell, d in far.items() if d == shortest))
+        starts = {cell: d for cell, d in distances(rows, goal).items() if d in wanted}
+        if starts:  # a length first, then a cell: long paths are as frequent as short ones
+            shortest = rng.choice(sorted(set(starts.values())))
+            start = rng.choice(sorted(cell for cell, d in starts.items() if d == shortest))
             return Maze(rows=rows, start=start, goal=goal, shortest=shortest)
 
 

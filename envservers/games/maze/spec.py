@@ -10,11 +10,18 @@ SPEC = EnvSpec(
     entry="envservers.games.maze.env:MazeEnv",
     tasks="envservers.games.maze.tasks:make_tasks",
     concurrency=Concurrency.INLINE,
-    max_steps=200,  # every task has a smaller limit of its own: twice its shortest path, or 50 in the double-T maze
+    max_steps=200,  # every task has a smaller limit of its own: twice its shortest path (at least 2 x size), or 50 in the double-T maze
     success_rule="The goal was reached.",
     action_grammar="move up\nmove down\nmove left\nmove right\nup, down, left, right: the same",
     options=(
         Option(name="size", type=int, default=5, help="Cells per side of a generated maze.", low=4, high=10),
+        Option(
+            name="path",
+            type=str,
+            default="long",
+            help="long: the shortest path takes at least 2 x size moves; short: 2 to size.",
+            choices=("long", "short"),
+        ),
         Option(
             name="observation",
             type=str,

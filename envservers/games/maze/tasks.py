@@ -23,15 +23,15 @@ LEVELS = (1.1, 1.25, 1.6)
 
 
 def make_tasks(options: Mapping[str, Any]) -> TableTasks:
-    """Generated splits for the option `size`, and `double_t`."""
-    tables = {**_generated(options["size"]), "double_t": _double_t()}
+    """Generated splits for the options `size` and `path`, and `double_t`."""
+    tables = {**_generated(options["size"], options["path"]), "double_t": _double_t()}
     return TableTasks(tables=tables, version=VERSION, options=options)
 
 
 @cache
-def _generated(size: int) -> dict[str, list[Task]]:
+def _generated(size: int, path: str) -> dict[str, list[Task]]:
     """The generated splits; kept, because they take up to a second and are the same for both observations."""
-    mazes = _different_mazes(size)
+    mazes = _different_mazes(size, path)
     made = {split: [next(mazes) for _ in range(COUNTS[split])] for split in ("test", "dev", "train")}
     return {
         split: [_task(split, i, style, seed, maze) for i, (style, seed, maze) in enumerate(made[split])]
@@ -39,7 +39,7 @@ def _generated(size: int) -> dict[str, list[Task]]:
     }
 
 
-def _different_mazes(size: int) -> Iterator[tuple[str, int, Maze]]:
+def _different_mazes(size: int, path: str) -> Iterator[tuple[str, int, Maze]]:
     """Style, seed and maze without end; no layout comes twice, turned and mirrored copies included."""
     seen: set[str] = set()
     number = 0
@@ -47,7 +47,7 @@ def _different_mazes(size: int) -> Iterator[tuple[str, int, Maze]]:
         style = STYLES[len(seen) % len(STYLES)]
         seed = int.from_bytes(hashlib.sha256(f"maze {VERSION} {size} {number}".encode()).digest()[:6], "big")
         number += 1
-        maze = generate(size, style, random.Random(seed))
+        maze = generate(size, style, random.Random(seed), path)
         if (form := canonical(maze.rows)) not in seen:
             seen.add(form)
             yield style, seed, maze
@@ -64,7 +64,7 @@ def _task(split: str, index: int, style: str, seed: int, maze: Maze) -> Task:
         difficulty=1 + sum(ratio >= level for level in LEVELS),
         seed=seed,
         payload={"rows": list(maze.rows), "start": list(maze.start), "goal": list(maze.goal)},
-        max_steps=2 * maze.shortest,
+        max_steps=2 * max(maze.shortest, len(maze.rows)),
     )
 
 

@@ -1,0 +1,1 @@
+"""How an episode is judged: the original rules of WebArena, and typed ones for the embedded sites."""

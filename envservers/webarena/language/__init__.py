@@ -1,0 +1,1 @@
+"""The action language and the observation dialects: pure functions, no engine."""

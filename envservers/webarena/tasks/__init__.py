@@ -1,0 +1,1 @@
+"""Tasks: templates, the plans of their scripted solutions, splits."""
