@@ -1,0 +1,86 @@
+"""What is known of the web environment without its engines."""
+
+from agentenv.registry import Concurrency, EnvSpec, Option
+
+SPEC = EnvSpec(
+    id="webarena",
+    version="1",
+    gym_name="WebArena-v0",
+    title="WebArena-style tasks on websites of our own: a shop, its administration and a homepage",
+    entry="envservers.webarena.env:WebArenaEnv",
+    tasks="envservers.webarena.tasks.task_set:make_tasks",
+    concurrency=Concurrency.ASYNC,
+    max_steps=30,  # every task has a smaller limit of its own: twice its scripted solution and five more, at least 10
+    success_rule=(
+        "Every check of the task holds at the end: the answer by its type, the page's address, the form's fields, the "
+        "requests made, and the changes of the database with no other change."
+    ),
+    action_grammar=(
+        "click [id]\n"
+        "hover [id]\n"
+        "type [id] [text] [0|1]: replaces what the field holds; 1 (the default) presses Enter\n"
+        "select [id] [option]\n"
+        "press [keys]\n"
+        "scroll [up|down]\n"
+        "new_tab\n"
+        "tab_focus [number]\n"
+        "close_tab\n"
+        "goto [url]\n"
+        "go_back\n"
+        "go_forward\n"
+        "stop [answer]: ends the episode; N/A when the task cannot be done"
+    ),
+    options=(
+        Option(
+            name="engine",
+            type=str,
+            default="auto",
+            help="chromium: a real browser; lite: none, our own reading of the pages; auto: chromium where one is found.",
+            choices=("auto", "chromium", "lite"),
+        ),
+        Option(
+            name="view",
+            type=str,
+            default="viewport",
+            help="viewport: one screen of the page, scroll for more; full: the whole page.",
+            choices=("viewport", "full"),
+        ),
+        Option(
+            name="dialect",
+            type=str,
+            default="classic",
+            help="classic: the accessibility tree; html: the elements with their attributes.",
+            choices=("classic", "html"),
+        ),
+        Option(
+            name="parser",
+            type=str,
+            default="lenient",
+            help="lenient: forgives spelling; original: WebArena's own grammar, bit for bit.",
+            choices=("lenient", "original"),
+        ),
+        Option(
+            name="type_rule",
+            type=str,
+            default="replace",
+            help="What type does to a filled field: replace; point and append (Chromium only) click into it and add.",
+            choices=("replace", "point", "append"),
+        ),
+        Option(
+            name="size",
+            type=str,
+            default="medium",
+            help="Of the world. medium: 1,200 products; small: 120, for tests.",
+            choices=("medium", "small"),
+        ),
+    ),
+    snapshots=False,
+    needs=(),
+    world="agentenv-webarena-v1",
+    prompt="envservers.webarena:prompt.yaml",
+    extra="web",
+    reset_s=60.0,
+    step_s=60.0,
+)
+
+SPECS: list[EnvSpec] = [SPEC]
