@@ -35,7 +35,7 @@ SPEC = EnvSpec(
             name="engine",
             type=str,
             default="auto",
-            help="chromium: a real browser; lite: none, our own reading of the pages; auto: chromium where one is found.",
+            help="chromium: a real browser; lite: our own reading of the pages; auto: chromium where one is found.",
             choices=("auto", "chromium", "lite"),
         ),
         Option(

@@ -61,7 +61,7 @@ class Page:
 
     role: str
     name: Text
-    next: str = "Next page"
+    next: str = "Next"
     starts: bool = False
 
 
@@ -79,7 +79,7 @@ class Gather:
 
     into: str
     reader: Callable[[Sequence[Line]], Sequence[str]]
-    next: str = "Next page"
+    next: str = "Next"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The oracle against pages made of text: it scrolls, pages, reads, and knows nothing else."""
 
+import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -16,7 +17,7 @@ def page(*lines: str, at: int = 0, size: int = 100) -> str:
 
 
 class Book:
-    """Pages in screens; clicking the link `Next page` turns one. All that there is of an env."""
+    """Pages in screens; clicking the link `Next` turns one. All that there is of an env."""
 
     def __init__(self, pages: Sequence[Sequence[str]], size: int = 100) -> None:
         self.pages, self.size, self.number, self.at = pages, size, 0, 0
@@ -44,7 +45,7 @@ class Book:
             self.at = max(0, self.at - self.size)
         elif action.startswith("click"):
             number = int(action[7:-1])
-            if "Next page" in self.show().splitlines()[number + 2]:
+            if "Next" in self.show().splitlines()[number + 2]:
                 self.number, self.at = self.number + 1, 0
 
 
@@ -113,13 +114,13 @@ def test_it_looks_within_the_part_that_has_a_text() -> None:
 
 
 def test_what_it_answers_was_read_from_observations() -> None:
-    book = Book([["heading 'a'", "link 'Next page'"], ["heading 'b'"]])
+    book = Book([["heading 'a'", "link 'Next'"], ["heading 'b'"]])
     answer = Stop(lambda memory: f"{memory['names'].splitlines()}")
     assert book.play(Gather("names", names), answer)[-1] == "stop [['a', 'b']]"
 
 
 def test_it_turns_pages_until_it_finds() -> None:
-    turn = ["link 'Next page'", "contentinfo ''"]
+    turn = ["link 'Next'", "contentinfo ''"]
     book = Book([turn, turn, ["link 'Kettle'"]])
     assert book.play(Page("link", "Kettle"), Click("link", "Kettle")) == ["click [2]", "click [2]", "click [2]"]
 
@@ -128,7 +129,7 @@ def test_it_reads_on_below_the_fold() -> None:
     book = Book([["link 'x'", "link 'y'", "term 'Weight'", "definition '3 kg'"]], size=2)
 
     def weight(lines: Sequence[Line]) -> str | None:
-        return next((b.name for a, b in zip(lines, lines[1:], strict=False) if a.name == "Weight"), None)
+        return next((b.name for a, b in itertools.pairwise(lines) if a.name == "Weight"), None)
 
     assert book.play(Read("weight", weight), Stop(lambda m: m["weight"])) == ["scroll [down]", "stop [3 kg]"]
 
