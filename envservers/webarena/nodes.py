@@ -47,6 +47,9 @@ class View:
     root: Node
     tabs: tuple[Tab, ...]
     active: int
+    dom: Node | None = None
+    """The document for the html dialect, where the engine gives it: role is the tag or `#text`, name a text node's
+    text, properties the attributes in the document's order."""
 
     @property
     def url(self) -> str:

@@ -85,6 +85,8 @@ def opening_of(spec: EnvSpec, wanted: str | None = None) -> Opening:
     prompt = _prompt(source)
     if wanted is not None and wanted != prompt.format:
         load_format(wanted)
+        if wanted not in BY_FORMAT:
+            raise BadAgent(f"{spec.id} has no prompt for the format {wanted!r}; its own is for {prompt.format!r}")
         source = BY_FORMAT[wanted]
         prompt = _prompt(source)
     format = load_format(prompt.format, wanted_by=source)
