@@ -102,6 +102,8 @@ class TokenBatch:
     """Episodes that were lost, dropped or refilled, by reason."""
     kl_coef: float | None = None
     """Of a KL in the loss, as the controller has it at this step; None: `kl.coef`."""
+    steps: int | None = None
+    """Of the whole run, for schedules; None: `run.steps`."""
 
     @property
     def segments(self) -> Iterator[Segment]:

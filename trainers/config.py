@@ -266,9 +266,9 @@ class OptimSettings(Settings):
     beta2: float = setting(0.999, low=0.0, high=1.0)
     """Of AdamW."""
     warmup_ratio: float = setting(0.0, low=0.0, high=1.0)
-    """Share of the steps in which the rate rises; needs `run.steps`."""
+    """Share of the steps in which the rate rises."""
     schedule: str = setting("constant", choices=("constant", "linear", "cosine"))
-    """After the warm-up; linear and cosine need `run.steps`."""
+    """After the warm-up, over the steps of the whole run."""
     min_lr_ratio: float = setting(0.0, low=0.0, high=1.0)
     """Share of lr that a schedule falls to."""
     max_grad_norm: float = setting(1.0, low=0.0)

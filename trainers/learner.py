@@ -30,6 +30,9 @@ class UpdateStats:
     optimizer_steps: int
     metrics: dict[str, float] = field(default_factory=dict)
     """Such as `loss/policy`, `loss/kl`, `policy/clip_fraction`, `optim/grad_norm`, `optim/lr`, `tokens/trained`."""
+    logprobs: list[Floats | None] | None = None
+    """By the weights as the batch found them: one array [T] for each segment of the first optimizer step, None for the
+    others. Left out, the distance to the engine is told only where `logprobs` was asked before."""
 
 
 class Learner(Protocol):

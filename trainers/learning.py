@@ -19,7 +19,7 @@ from trainers.figures import step_figures
 from trainers.folder import RunFolder
 from trainers.learner import Learner, NonFiniteLoss
 from trainers.prepare import batch_of, score
-from trainers.rooms import Room
+from trainers.rooms import Room, steps_of
 from trainers.state import RunState
 
 
@@ -54,7 +54,8 @@ class Learning:
         metrics = step_figures(collected, batch, self.rooms, self.config, step=step)
         metrics["errors/rate"] = self.state.errors.note(len(collected.lost), collected.tries)
         score(batch, self.learner, self.config)
-        metrics |= mismatch(batch)
+        if self.config.loss.old_logprobs == "learner":
+            metrics |= mismatch(batch, [s.old_logprobs for s in batch.segments])
         assigned = self.assign(batch)
         metrics |= assigned.metrics
         metrics |= {f"episodes/{name}": float(n) for name, n in sorted(assigned.batch.counts.items())}
@@ -66,7 +67,7 @@ class Learning:
             self.state.zero_batches += 1
             return metrics | {"learn/zero_batches": float(self.state.zero_batches), "learn/optimizer_steps": 0.0}
         self.state.zero_batches = 0
-        return metrics | self.update(assigned.batch) | {"learn/zero_batches": 0.0}
+        return self.update(assigned.batch) | metrics | {"learn/zero_batches": 0.0}
 
     def require_fresh(self, batch: TokenBatch) -> None:
         """StaleBatch when the weights that played are more than `rollout.max_staleness` behind."""
@@ -78,7 +79,7 @@ class Learning:
             )
 
     def assign(self, batch: TokenBatch) -> Assigned:
-        """Advantages, by the KL coefficient of this step."""
+        """Advantages, by the KL coefficient of this step; and what the learner must know of the run."""
         coef = self.state.kl.coef
         try:
             assigned = assign(batch, self.config, kl_coef=coef)
@@ -86,10 +87,13 @@ class Learning:
             raise BadBatch(
                 f"step {batch.step}: {exc.message}; the batch is in {self.folder.keep_batch(batch)}"
             ) from exc
-        return replace(assigned, batch=replace(assigned.batch, kl_coef=coef))
+        steps = steps_of(self.rooms, self.config)
+        return replace(assigned, batch=replace(assigned.batch, kl_coef=coef, steps=steps))
 
     def update(self, batch: TokenBatch) -> dict[str, float]:
-        """Learn; the first batch of every start is audited before."""
+        """Learn; the first batch of every start is audited before. The distance to the engine is told, too, as far as
+        the learner saw it on its way.
+        """
         if not self.audited:
             report = audit_batch(batch, self.renderer)
             report.raise_on_error(f"the first batch, of step {batch.step}")
@@ -103,4 +107,5 @@ class Learning:
                 f"{exc.message}; the batch is in {self.folder.keep_batch(batch)}", **dict(exc.extra)
             ) from exc
         self.updates += stats.optimizer_steps
-        return stats.metrics | {"learn/optimizer_steps": float(stats.optimizer_steps)}
+        seen = mismatch(batch, stats.logprobs) if stats.logprobs is not None else {}
+        return seen | stats.metrics | {"learn/optimizer_steps": float(stats.optimizer_steps)}

@@ -45,7 +45,11 @@ def lead(learner: RankedLearner, spec: dict) -> dict:
     folder = Path(spec["folder"])
     batch = with_values(made_batch())
     found: dict = {"logprobs": learner.logprobs(batch), "values": learner.values(batch)}
+    found["reference"] = learner.logprobs(batch, reference=True)
     found["stats"] = learner.update(batch)
+    found["reference_after"] = learner.logprobs(batch, reference=True)
+    control = learner._world.control
+    found["control"] = (control.name(), control._get_backend(torch.device("cpu")).options._timeout)
     found["weights"] = {name: tensor.clone() for name, tensor in learner.weights()}
     for _ in learner.weights():
         break  # the followers go on to the end by themselves

@@ -22,7 +22,7 @@ from trainers.fsdp.model import adapters_off, load_config, policy_weights
 from trainers.fsdp.packing import extended, item_of
 from trainers.fsdp.role import Role, finite
 from trainers.fsdp.runner import Runner
-from trainers.fsdp.update import Losses, Sums, minibatches, over_ranks, pieces_of
+from trainers.fsdp.update import Losses, Seen, Sums, minibatches, over_ranks, pieces_of, seen_by_all
 from trainers.fsdp.world import World, join, leave
 from trainers.learner import NonFiniteLoss, UpdateStats
 from trainers.settings import BadSetting
@@ -91,17 +91,27 @@ class FsdpLearner:
 
     def update(self, batch: TokenBatch) -> UpdateStats:
         """See `Learner.update`. Both models' gradients are checked before either model changes."""
+        steps = self.config.run.steps if batch.steps is None else batch.steps
+        _require_end(self.config, steps)
         parts = list(minibatches(batch, self.config))
         envs = sorted({e.env for e in batch.episodes})
         losses = Losses(self.config, self.world, envs)
         learning = self._learning(batch.step)
         sums: Counter[str] = Counter()
         norms: dict[str, list[float]] = {name: [] for name in learning}
+        seen: Seen = []
         for number, episodes in enumerate(parts, start=1):
             totals, pieces = Totals.of(episodes), pieces_of(episodes, envs)
             own: Sums = {}
             if "policy" in learning:
-                own |= losses.policy(learning["policy"], pieces, totals, batch=batch, only_step=len(parts) == 1)
+                own |= losses.policy(
+                    learning["policy"],
+                    pieces,
+                    totals,
+                    batch=batch,
+                    only_step=len(parts) == 1,
+                    seen=seen if number == 1 else None,
+                )
             if "critic" in learning and totals.values:
                 own |= losses.critic(learning["critic"], pieces, totals)
             added = over_ranks(own, self.world)
@@ -109,16 +119,20 @@ class FsdpLearner:
             if not finite(*added.values(), *step_norms.values()):
                 self._refuse(batch, number, episodes, added, step_norms)
             for name, role in learning.items():
-                role.step(norm=step_norms[name], lr=role.lr(batch.step, self.config.run.steps))
+                role.step(norm=step_norms[name], lr=role.lr(batch.step, steps))
                 norms[name].append(step_norms[name])
             sums.update(added)
         metrics = metrics_of(sums, optimizer_steps=max(1, len(parts)))
         for name, values in norms.items():
             group = "optim" if name == "policy" else name
             metrics[f"{group}/grad_norm"] = float(np.mean(values)) if values else 0.0
-            metrics[f"{group}/lr"] = learning[name].lr(batch.step, self.config.run.steps)
+            metrics[f"{group}/lr"] = learning[name].lr(batch.step, steps)
         metrics["tokens/trained"] = float(batch.sampled)
-        return UpdateStats(optimizer_steps=len(parts) if learning else 0, metrics=metrics)
+        return UpdateStats(
+            optimizer_steps=len(parts) if learning else 0,
+            metrics=metrics,
+            logprobs=seen_by_all(seen, batch, self.world),
+        )
 
     def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         """See `Learner.weights`. On one rank they are the parameters themselves: copy what must outlive an update."""
@@ -195,14 +209,18 @@ def _check(config: TrainConfig) -> None:
         raise BadSetting("rollout.temperature=0 has no log-probabilities to learn from; give one above 0")
     if config.fsdp.sequence_parallel != 1:
         raise BadSetting(f"fsdp.sequence_parallel={config.fsdp.sequence_parallel}: only 1 for now")
+
+
+def _require_end(config: TrainConfig, steps: int | None) -> None:
+    """A rate that moves has to know when the run ends."""
     moving = [
         f"{name}.{key}"
         for name, optim in (("optim", config.optim), ("critic.optim", config.critic.optim))
         for key, moves in (("schedule", optim.schedule != "constant"), ("warmup_ratio", optim.warmup_ratio > 0))
         if moves
     ]
-    if moving and config.run.steps is None:
-        raise BadSetting(f"{moving[0]} needs run.steps: how many there will be")
+    if moving and steps is None:
+        raise BadSetting(f"{moving[0]} needs to know how many steps there will be: set run.steps, or TokenBatch.steps")
 
 
 def _on_mask(segments: Sequence[Segment], outputs: Sequence[Floats]) -> list[Floats]:

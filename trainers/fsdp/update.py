@@ -14,13 +14,16 @@ import torch
 import torch.distributed as dist
 
 from trainers.algorithms.losses import LossPart, Totals, actor_loss, token_weights, value_loss
-from trainers.batch import Episode, Segment, TokenBatch
+from trainers.batch import Episode, Floats, Segment, TokenBatch
 from trainers.config import TrainConfig
 from trainers.fsdp.packing import EMPTY, Item, item_of, plan
 from trainers.fsdp.role import Role
 from trainers.fsdp.world import World
 
 Sums = dict[str, float]
+
+Seen = list[tuple[Segment, torch.Tensor]]
+"""Log-probabilities of a segment's trained tokens, [N], as a forward pass gave them."""
 
 
 def minibatches(batch: TokenBatch, config: TrainConfig) -> Iterator[list[Episode]]:
@@ -83,9 +86,19 @@ class Losses:
         self._config, self._world, self._envs = config, world, envs
 
     def policy(
-        self, role: Role, pieces: Sequence[Piece], totals: Totals, *, batch: TokenBatch, only_step: bool
+        self,
+        role: Role,
+        pieces: Sequence[Piece],
+        totals: Totals,
+        *,
+        batch: TokenBatch,
+        only_step: bool,
+        seen: Seen | None = None,
     ) -> Sums:
-        """Gradients of the policy loss into the policy's parameters; the sums of this rank."""
+        """Gradients of the policy loss into the policy's parameters; the sums of this rank.
+
+        `seen` gets the log-probabilities that the forward passes of this rank gave.
+        """
         config, device = self._config, self._world.device
         kl_coef = config.kl.coef if batch.kl_coef is None else batch.kl_coef
 
@@ -93,8 +106,11 @@ class Losses:
             logp_N, entropy_N = role.runner.score(
                 [p.item for p in some], entropy_gradient=config.loss.entropy_coef != 0
             )
-            sizes_N = torch.tensor(np.repeat([p.episode_tokens for p in some], [p.segment.sampled for p in some]))
-            env_N = torch.tensor(np.repeat([p.env for p in some], [p.segment.sampled for p in some]), device=device)
+            counts = [p.segment.sampled for p in some]
+            if seen is not None:
+                seen.extend(zip([p.segment for p in some], logp_N.detach().split(counts), strict=True))
+            sizes_N = torch.tensor(np.repeat([p.episode_tokens for p in some], counts))
+            env_N = torch.tensor(np.repeat([p.env for p in some], counts), device=device)
             return actor_loss(
                 logp_N,
                 old_N=self._old(some, only_step=only_step),
@@ -158,6 +174,24 @@ class Losses:
         """[N] an array of the segments at their trained tokens."""
         arrays = [_array(p.segment, name)[p.segment.mask] for p in some]
         return torch.tensor(np.concatenate(arrays), dtype=torch.float32, device=self._world.device)
+
+
+def seen_by_all(seen: Seen, batch: TokenBatch, world: World) -> list[Floats | None]:
+    """What all ranks have seen, as [T] arrays in the order of the batch's segments; None for those that no rank saw."""
+    numbers = {id(segment): number for number, segment in enumerate(batch.segments)}
+    own = {numbers[id(segment)]: logp_N.float().cpu().numpy() for segment, logp_N in seen}
+    gathered: list[dict[int, np.ndarray]] = [own]
+    if world.control is not None:
+        gathered = [{} for _ in range(world.size)]
+        dist.all_gather_object(gathered, own, group=world.control)
+    found = {number: array for part in gathered for number, array in part.items()}
+    arrays: list[Floats | None] = [None] * len(numbers)
+    for number, segment in enumerate(batch.segments):
+        if number in found:
+            array = np.zeros(len(segment), np.float32)
+            array[segment.mask] = found[number]
+            arrays[number] = array
+    return arrays
 
 
 def over_ranks(sums: Mapping[str, float], world: World) -> Sums:

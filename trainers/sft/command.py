@@ -28,6 +28,8 @@ def sft(
     from trainers.launch.local import relaunch, take_ranks, under_torchrun
     from trainers.settings import load, plain
     from trainers.sft.config import SftConfig
+    from trainers.sft.loop import check_together
+    from trainers.sft.loop import sft as run
 
     file, pairs = file_and_pairs(config, overrides)
     settings = load(SftConfig, file, pairs, foreign=ours)
@@ -36,14 +38,12 @@ def sft(
     if dry_run:
         import yaml
 
-        from trainers.sft.loop import check_together
-
         check_together(settings)
         typer.echo(yaml.safe_dump(plain(settings), sort_keys=False).rstrip())
         return
     if settings.launch.nodes * settings.launch.processes_per_node > 1 and not under_torchrun():
+        check_together(settings)
         raise typer.Exit(relaunch(settings))
-    from trainers.sft.loop import sft as run
 
     summary = run(settings, backend=backend)
     if summary is None:

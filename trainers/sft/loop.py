@@ -60,7 +60,6 @@ class NeverReached(AgentEnvError):
 def sft(config: SftConfig, *, backend: str = "fsdp") -> Summary | None:
     """Imitate, and export the model. None on ranks that only learn."""
     check_together(config)
-    _check_context(config)
     learner = make_learner(learner_config(config), backend)
     follow = getattr(learner, "follow", None)
     if follow is not None and not learner.leads:  # type: ignore[attr-defined]
@@ -73,7 +72,7 @@ def sft(config: SftConfig, *, backend: str = "fsdp") -> Summary | None:
 
 
 def check_together(config: SftConfig) -> None:
-    """Raise BadSetting for settings that do not go together."""
+    """Raise BadSetting for settings that do not go together, or not with the model."""
     evaluation, problems = config.evaluation, []
     if not config.data.files and config.data.env is None:
         problems.append("data: name an environment (data.env=maze) or files of records (data.files=[o.jsonl])")
@@ -85,9 +84,6 @@ def check_together(config: SftConfig) -> None:
         problems.append(f"evaluation.too_far={evaluation.too_far:g} needs an evaluation.stop_at below it")
     if problems:
         raise BadSetting("\n".join(problems))
-
-
-def _check_context(config: SftConfig) -> None:
     positions = config_of(config.model.path).get("max_position_embeddings")
     if positions is not None and config.data.max_tokens > positions:
         raise BadSetting(
@@ -179,7 +175,7 @@ async def _steps(
             engine = await stack.enter_async_context(make_engine(settings, renderer.stop_ids))
         for step in range(1, steps + 1):
             started = time.monotonic()
-            batch = demonstration_batch(kept, config, step)
+            batch = demonstration_batch(kept, config, step, steps=steps)
             if step == 1:
                 audit_batch(batch, renderer).raise_on_error("the first batch")
             metrics = figures(learner.update(batch).metrics)
@@ -205,7 +201,11 @@ async def _steps(
 def figures(metrics: Mapping[str, float]) -> dict[str, float]:
     """What an update tells, as a warm start means it: `loss/nll`, in place of what advantages of 1 make constant."""
     kept = {name: value for name, value in metrics.items() if not name.startswith(("loss/", "policy/", "share/"))}
-    return kept | {"loss/nll": -metrics["policy/logprob"], "policy/entropy": metrics["policy/entropy"]}
+    if "policy/logprob" in metrics:  # another backend may not tell it
+        kept["loss/nll"] = -metrics["policy/logprob"]
+    if "policy/entropy" in metrics:
+        kept["policy/entropy"] = metrics["policy/entropy"]
+    return kept
 
 
 def _mark(config: SftConfig, success: float, step: int) -> str:
@@ -220,11 +220,17 @@ def _mark(config: SftConfig, success: float, step: int) -> str:
     return f"success {success:.3f} reached evaluation.stop_at={stop_at:g}"
 
 
-def demonstration_batch(records: Sequence[Trajectory], config: SftConfig, step: int) -> TokenBatch:
-    """The episodes of a step, every sampled token with advantage 1; an order of its own each pass."""
+def demonstration_batch(
+    records: Sequence[Trajectory], config: SftConfig, step: int, *, steps: int | None = None
+) -> TokenBatch:
+    """The episodes of a step, every sampled token with advantage 1; an order of its own each pass.
+
+    `steps`: of the whole warm start.
+    """
     size = config.episodes_per_step
     chosen_records = [_at(records, (step - 1) * size + i, config.run.seed) for i in range(size)]
-    return TokenBatch(step=step, policy_version=0, episodes=[_imitated(r, n) for n, r in enumerate(chosen_records)])
+    episodes = [_imitated(record, number) for number, record in enumerate(chosen_records)]
+    return TokenBatch(step=step, policy_version=0, episodes=episodes, steps=steps)
 
 
 def _at(records: Sequence[Trajectory], position: int, seed: int) -> Trajectory:

@@ -50,13 +50,12 @@ def test_a_measure_without_a_reference_is_refused():
 
 def test_the_gap_between_engine_and_learner_is_told_by_turn():
     batch = batch_of([Plan(turns=[(1, 2), (1, 1)], rewards=[0, 0])], cuts=[(1,)])
-    for segment in batch.segments:
-        segment.old_logprobs = segment.engine_logprobs.copy()
-    assert set(mismatch(batch).values()) == {0.0}
-    first, second = batch.segments
-    first.old_logprobs[1] += 0.25
-    second.old_logprobs[second.mask] -= 0.5
-    found = mismatch(batch)
+    arrays = [segment.engine_logprobs.copy() for segment in batch.segments]
+    assert set(mismatch(batch, arrays).values()) == {0.0}
+    first, second = arrays
+    first[1] += 0.25
+    second[list(batch.segments)[1].mask] -= 0.5
+    found = mismatch(batch, arrays)
     assert found == pytest.approx(
         {
             "mismatch/mean": 0.25,
@@ -68,4 +67,7 @@ def test_the_gap_between_engine_and_learner_is_told_by_turn():
         },
         rel=1e-5,
     )
-    assert mismatch(batch_of([])) == {}
+    assert mismatch(batch, [None, second]) == pytest.approx(
+        {f"mismatch/{name}": 0.5 for name in ("mean", "max", "turn_1/mean", "turn_1/max")}, rel=1e-5
+    )
+    assert mismatch(batch, [None, None]) == mismatch(batch_of([]), []) == {}

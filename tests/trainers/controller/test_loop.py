@@ -78,6 +78,44 @@ def test_the_first_batch_is_audited_and_an_error_stops_the_run(model, tmp_path, 
     assert not (tmp_path / "checkpoints").exists()
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"loss__epochs": 2},
+        {"loss__old_logprobs": "engine"},
+        {"loss__old_logprobs": "engine", "loss__epochs": 2, "batch__tasks_per_minibatch": 1},
+        {"algorithm__estimator": "gae", "kl__placement": "reward", "kl__estimator": "k1"},
+    ],
+)
+def test_the_distance_of_engine_and_learner_is_told_by_turn_whoever_gives_old_logprobs(
+    model, tmp_path, monkeypatch, settings
+):
+    class Off:
+        """Says of what it samples in training that it was less likely, by 1 or 2 % with the turn."""
+
+        def __init__(self, path, **options):
+            self._engine, self.dtype, self._opening = make_hf(path, **options), "float32", None
+
+        def __getattr__(self, name):
+            return getattr(self._engine, name)
+
+        async def generate(self, prompt_ids, sampling):
+            found: Sampled = await self._engine.generate(prompt_ids, sampling)
+            if sampling.max_tokens > 1:
+                return found  # the push check's
+            self._opening = self._opening or len(prompt_ids)
+            lie = 0.01 if len(prompt_ids) == self._opening else 0.02
+            return replace(found, logprobs=[p - lie for p in found.logprobs])
+
+    monkeypatch.setitem(engines(monkeypatch), "hf", Off)
+    train(coin_config(model, tmp_path, run__steps=1, env__options={"turns": 2}, **settings))
+    [row] = rows_of(tmp_path)
+    for name, gap in (("turn_0/mean", 0.01), ("turn_0/max", 0.01), ("turn_1/mean", 0.02), ("max", 0.02)):
+        assert row[f"mismatch/{name}"] == pytest.approx(gap, abs=1e-4), name
+    assert row["mismatch/mean"] == pytest.approx(0.015, abs=1e-4)
+
+
 def engines(monkeypatch) -> dict:
     """Engines by name that stand before those of installed packages."""
     ours: dict = {}
@@ -290,6 +328,44 @@ def test_without_a_number_of_steps_a_run_passes_over_its_tasks(model, tmp_path):
     assert train(config).step == 3
     played = [task for step in episodes_of(tmp_path) for task, *_ in step[::2]]
     assert sorted(played) == sorted([f"coin/train/{i}" for i in range(24)] * 2)
+
+
+def test_a_schedule_spans_the_passes_over_the_tasks(model, tmp_path):
+    sizes = {"batch__tasks_per_step": 16, "batch__group_size": 2, "algorithm__zero_variance": "keep"}
+    train(coin_config(model, tmp_path, run__steps=None, run__epochs=2, optim__schedule="linear", **sizes))
+    assert [row["optim/lr"] for row in rows_of(tmp_path)] == pytest.approx([1e-3, 2e-3 / 3, 1e-3 / 3])
+
+
+def test_a_run_is_complete_at_a_score_that_is_good_enough(model, tmp_path):
+    settings = {"run__steps": 9, "evaluation__every": 2, "evaluation__tasks": 2, "evaluation__stop_at": 0.0}
+    summary = train(coin_config(model, tmp_path, **settings))
+    assert (summary.reason, summary.step) == ("complete", 2)
+    assert train(coin_config(model, tmp_path, **settings)).reason == "already complete"
+    settings["evaluation__stop_at"] = 2.0
+    assert train(coin_config(model, tmp_path, **settings)).step == 9
+
+
+def test_episodes_out_of_time_are_left_out_and_noted(model, tmp_path):
+    settings = {"env__step_timeout_s": 1e-6, "run__steps": 1, "batch__tasks_per_step": 1, "stop__zero_groups": 5}
+    summary = train(coin_config(model, tmp_path, **settings))
+    assert (summary.reason, summary.updates) == ("complete", 0)
+    [row] = rows_of(tmp_path)
+    assert (row["outcome/time_limit"], row["episodes/not_trained_time_limit"], row["errors/rate"]) == (4.0, 4.0, 0.0)
+    notes = (tmp_path / "notes.log").read_text()
+    assert "step 1: 100% of the episodes were cut by environments[].step_timeout_s" in notes
+
+
+def test_figures_go_to_every_tracker_and_into_a_picture(model, tmp_path, capsys):
+    settings = {"run__trackers": ["console", "jsonl", "tensorboard"], "run__plots": True, "checkpoint__every": 1}
+    train(coin_config(model, tmp_path / "run", checkpoint__dir=str(tmp_path / "kept"), **settings))
+    assert [line.partition(":")[0] for line in capsys.readouterr().err.splitlines() if "success" in line] == [
+        "step 1",
+        "step 2",
+    ]
+    assert (tmp_path / "run" / "plots.png").read_bytes().startswith(b"\x89PNG")
+    assert list((tmp_path / "run" / "tensorboard").glob("events.*"))
+    assert [p.name for p in Checkpoints(tmp_path / "kept", keep=3).all()] == ["step-00000001", "step-00000002"]
+    assert not (tmp_path / "run" / "checkpoints").exists()
 
 
 def test_a_history_by_template_is_rendered_again_each_turn(model, tmp_path):

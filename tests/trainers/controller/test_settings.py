@@ -212,6 +212,8 @@ def test_a_file_of_theirs_is_answered_leaf_by_leaf(tmp_path):
         ("environments=[{env: a}, {env: b, weight: -1}]", "environments[1].weight=-1.0: must be at least 0"),
         ("optim.lr=.nan", "optim.lr=nan: must be a finite number"),
         ("optim.lr=.inf", "optim.lr=inf: must be a finite number"),
+        ("rollout.max_staleness=1", "rollout.max_staleness=1: choose from 0"),
+        ("fsdp.sequence_parallel=2", "fsdp.sequence_parallel=2: choose from 1"),
         ("algorithm.estimator=ppo", "algorithm.estimator='ppo': choose from gae, grpo"),
         ("environments[0].split=dev", "environments has no item 0"),
         ("run.name={", "not YAML"),

@@ -13,6 +13,8 @@ import two_ranks
 from token_batches import gradients, made_batch, with_values
 from transformers import AutoModelForCausalLM
 
+from trainers.fsdp.world import NO_LIMIT
+
 pytestmark = pytest.mark.slow
 
 CUTS = [
@@ -84,7 +86,19 @@ def test_two_ranks_see_and_learn_the_same(one, two):
             np.testing.assert_allclose(array, own, atol=1e-5)
     assert two["stats"].optimizer_steps == one["stats"].optimizer_steps
     assert two["stats"].metrics == pytest.approx(one["stats"].metrics, abs=1e-5)
+    for array, own in zip(two["stats"].logprobs, one["logprobs"], strict=True):
+        np.testing.assert_allclose(array, own, atol=1e-5, err_msg="what the update saw, of both ranks")
     assert_weights(two["weights"], one["weights"])
+
+
+def test_the_reference_of_two_ranks_is_what_the_policy_was(one, two):
+    for kind in ("reference", "reference_after"):
+        for array, own in zip(two[kind], one["logprobs"], strict=True):
+            np.testing.assert_allclose(array, own, atol=1e-5)
+
+
+def test_a_follower_waits_without_a_limit_while_episodes_are_collected(two):
+    assert two["control"] == ("gloo", NO_LIMIT)
 
 
 def test_two_ranks_go_on_from_the_checkpoint_of_one(one, two):
