@@ -253,7 +253,16 @@ def _decoder(path: str, options: HfOptions, stop_ids: Sequence[int]) -> Decoder:
     dtype = options.dtype
     if dtype == "auto":
         dtype = "bfloat16" if device.startswith("cuda") else "float32"
-    model: Any = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype), attn_implementation="sdpa")
+    model: Any
+    try:
+        model = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype), attn_implementation="sdpa")
+    except (OSError, ValueError) as exc:
+        first_line = str(exc).strip().partition("\n")[0]
+        raise BadSetting(f"the engine hf cannot load {path}: {first_line}") from exc
+    if getattr(model, "_is_stateful", False):  # such as Mamba, which remembers no token by itself
+        raise BadSetting(
+            f"the engine hf keeps keys and values only; {type(model).__name__} has another state; use vllm"
+        )
     model = model.to(device).eval().requires_grad_(False)
     cache_mb = 0 if options.lockstep else options.cache_mb
     return Decoder(model, stop_ids, PrefixStore(cache_mb * 2**20))

@@ -16,7 +16,7 @@ from trainers.fsdp.model import (
     load_policy,
     shard,
 )
-from trainers.fsdp.probe import LEAK, check_head, leak
+from trainers.fsdp.probe import LEAK, check_head, check_sharded, leak
 from trainers.fsdp.runner import Runner
 from trainers.fsdp.world import World
 
@@ -56,10 +56,11 @@ def critic_runner(config: TrainConfig, world: World) -> Runner:
 
 
 def _ready(runner: Runner, hf_model: Any, run: Any, config: TrainConfig) -> Runner:
-    """Probe for leaks in float32 on rank 0's copy, which sees small ones too; shard; probe what will really run."""
+    """Probe for leaks in float32 on rank 0's copy, which sees small ones too; shard; try and probe what will run."""
     reason = None
     if config.batch.packing != "off" and runner.world.rank == 0:
         reason = leak(hf_model, run, torch.device("cpu"), LEAK[torch.float32])
     shard(runner.model, hf_model, runner.world, config.model, config.fsdp)
+    check_sharded(hf_model, run, runner.world.device)
     runner.choose(run, compute_dtype(config.model, runner.world.device), reason=reason)
     return runner

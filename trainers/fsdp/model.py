@@ -5,7 +5,7 @@ Legend of dimensions: B rows, L tokens of a row, N wanted positions, H hidden si
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -148,15 +148,38 @@ def _load(auto: Any, path: str, rank: int) -> Any:
 
     config = load_config(path)
     hf_logging.disable_progress_bar()
-    if rank == 0:
-        model = auto.from_pretrained(path, dtype=torch.float32)
-    else:
-        with torch.device("meta"):
-            model = auto.from_config(config, dtype=torch.float32)
+    try:
+        if rank == 0:
+            model = auto.from_pretrained(path, dtype=torch.float32)
+        else:
+            with torch.device("meta"):
+                model = auto.from_config(config, dtype=torch.float32)
+    except (OSError, ValueError) as exc:  # of another kind, or without weights
+        raise BadSetting(f"model.path={path}: {_architecture(config)} cannot be loaded: {_first_line(exc)}") from exc
+    if rank > 0:
         model.to_empty(device="cpu")
         model.tie_weights()
     _no_dropout(model)
     return model
+
+
+@contextmanager
+def runnable(hf_model: Any) -> Iterator[None]:
+    """Inside a model is run for the first time; what its code raises becomes a BadSetting with its name."""
+    try:
+        yield
+    except Exception as exc:  # it may raise anything
+        raise BadSetting(
+            f"{type(hf_model).__name__} cannot be trained here: {type(exc).__name__}: {_first_line(exc)}"
+        ) from exc
+
+
+def _architecture(config: Any) -> str:
+    return ", ".join(config.architectures or [config.model_type])
+
+
+def _first_line(exc: Exception) -> str:
+    return str(exc).strip().partition("\n")[0]
 
 
 def _no_dropout(model: nn.Module) -> None:
@@ -210,9 +233,8 @@ def shard(model: nn.Module, hf_model: Any, world: World, settings: ModelSettings
     if settings.gradient_checkpointing:
         hf_model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     model.train(settings.gradient_checkpointing)
-    for module in model.modules():
-        if type(module).__name__ in units:
-            fully_shard(module, mesh=world.mesh, mp_policy=precision, offload_policy=offload)
+    for module in outermost(model, units):
+        fully_shard(module, mesh=world.mesh, mp_policy=precision, offload_policy=offload)
     # By default the root stays whole after a forward pass, and would give its rounded copies as its parameters.
     fully_shard(model, mesh=world.mesh, mp_policy=precision, offload_policy=offload, reshard_after_forward=True)
     for module in model.modules():
@@ -220,6 +242,15 @@ def shard(model: nn.Module, hf_model: Any, world: World, settings: ModelSettings
             module.register_buffer(name, buffer.to(world.device), name not in module._non_persistent_buffers_set)
     if world.size > 1:
         spread_from_first(model, full, world)
+
+
+def outermost(module: nn.Module, units: Collection[str]) -> list[nn.Module]:
+    """Modules of the classes `units`, each once, none inside another: some models name a layer and a part of it."""
+    found: list[nn.Module] = []
+    for child in module.children():
+        inside = [child] if type(child).__name__ in units else outermost(child, units)
+        found += [m for m in inside if not any(m is other for other in found)]
+    return found
 
 
 def compute_dtype(settings: ModelSettings, device: torch.device) -> torch.dtype:

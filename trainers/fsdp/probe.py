@@ -13,8 +13,8 @@ import numpy as np
 import torch
 
 from trainers.fsdp import attention
-from trainers.fsdp.model import on_device
-from trainers.fsdp.packing import Item, layout
+from trainers.fsdp.model import on_device, runnable
+from trainers.fsdp.packing import EMPTY, Item, layout
 from trainers.settings import BadSetting
 
 log = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ def check_head(model: Any, hf_model: Any) -> None:
     tokens, targets = torch.tensor(item.tokens), torch.tensor(item.targets)
     louder = hf_model.get_output_embeddings().register_forward_hook(lambda _head, _input, logits: logits * LOUD)
     try:
-        with torch.no_grad():
+        with torch.no_grad(), runnable(hf_model):
             plain = hf_model(input_ids=tokens[None], use_cache=False).logits[0, item.at].float().log_softmax(-1)
             laid = on_device(layout([item], packed=False), tokens.device)
             own, _ = model(**laid, targets=targets, temperature=1.0)
@@ -88,6 +88,12 @@ def check_head(model: Any, hf_model: Any) -> None:
             f"{type(hf_model).__name__} does more to its logits than its head (off by {gap:.0%}); such "
             "a model cannot be trained here yet"
         )
+
+
+def check_sharded(hf_model: Any, run: Forward, device: torch.device) -> None:
+    """Raise BadSetting for a model that FSDP cannot hold; every rank calls."""
+    with torch.no_grad(), runnable(hf_model):
+        run(torch.tensor(EMPTY.targets, device=device), **on_device(layout([EMPTY], packed=False), device))
 
 
 def joined(items: Sequence[Item]) -> Item:

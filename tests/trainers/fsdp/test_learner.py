@@ -7,7 +7,16 @@ import pytest
 import torch
 from tiny_models import save_model, tiny_model
 from token_batches import gradients, learner_config, made_batch, with_values
-from transformers import AutoModel, AutoModelForCausalLM, Gemma2Config, Lfm2Config, MistralConfig
+from transformers import (
+    AutoModel,
+    AutoModelForCausalLM,
+    Gemma2Config,
+    Lfm2Config,
+    MambaConfig,
+    MistralConfig,
+    Qwen2Config,
+    T5Config,
+)
 
 from agentenv.errors import BadCall
 from trainers.algorithms.losses import Totals
@@ -348,6 +357,37 @@ def test_the_learning_rate_follows_the_step(tied, learners):
     assert rates[1] > rates[2] > rates[3] > 0
 
 
+def test_a_rate_that_moves_takes_the_number_of_steps_from_the_batch_too(tied, learners):
+    learner = learners(tied, optim__lr=1e-3, optim__schedule="linear", critic__optim__warmup_ratio=0.1)
+    batch = made_batch()
+    with pytest.raises(BadSetting, match=r"optim\.schedule needs to know how many steps there will be: set run\.steps"):
+        learner.update(batch)
+    batch.steps = 4
+    rates = []
+    for batch.step in (1, 2, 3, 4):
+        rates.append(learner.update(batch).metrics["optim/lr"])
+    assert rates == pytest.approx([1e-3, 7.5e-4, 5e-4, 2.5e-4])
+
+
+@pytest.mark.parametrize("packing", ["on", "off"])
+def test_an_update_tells_the_log_probabilities_that_it_found(tied, learners, packing):
+    """Of its first optimizer step, whose forward passes saw the weights as they were."""
+    cut = {"batch__packing": packing, "batch__tokens_per_microbatch": 60, "batch__episodes_per_microbatch": 2}
+    learner = learners(tied, optim__lr=1e-2, batch__tasks_per_minibatch=1, loss__epochs=2, **cut)
+    batch = made_batch(tasks=3)
+    expected = learner.logprobs(batch)
+    for segment, logprobs in zip(batch.segments, expected, strict=True):
+        segment.old_logprobs = logprobs
+    first = {id(s) for e in next(iter(minibatches(batch, learner.config))) for s in e.segments}
+    stats = learner.update(batch)
+    assert stats.optimizer_steps == 6
+    for segment, found, logprobs in zip(batch.segments, stats.logprobs, expected, strict=True):
+        assert (found is not None) == (id(segment) in first)
+        if found is not None:
+            np.testing.assert_allclose(found, logprobs, atol=1e-5)
+    assert sum(found is not None for found in stats.logprobs) == len(first) > 0
+
+
 def test_adapters_learn_over_a_frozen_base_and_are_pushed_merged(untied, tmp_path, learners):
     settings = {"model__lora__rank": 4, "optim__lr": 1e-2, "kl__placement": "loss", "kl__estimator": "k2"}
     learner = learners(untied, **settings)
@@ -405,6 +445,42 @@ def test_a_model_that_leaks_between_packed_sequences_runs_padded(tmp_path, learn
         learners(folder, batch__packing="on")
 
 
+@pytest.mark.parametrize("checkpointing", [False, True])
+def test_a_model_without_attention_learns_too(tmp_path, learners, checkpointing):
+    """It names a layer and a part of that layer as units to shard; only the outer one is."""
+    config = MambaConfig(vocab_size=310, hidden_size=32, num_hidden_layers=2, state_size=8, pad_token_id=0)
+    folder = save_model(config, tmp_path)
+    learner = learners(folder, model__gradient_checkpointing=checkpointing)
+    assert_logprobs(learner, made_batch(), plain_model(folder))
+    assert learner.update(made_batch()).metrics["optim/grad_norm"] > 0
+
+
+def test_a_model_that_cannot_be_held_or_run_is_refused_by_its_name(tmp_path, learners, monkeypatch):
+    T5Config(vocab_size=310, d_model=32, num_layers=1).save_pretrained(tmp_path / "t5")
+    with pytest.raises(BadSetting, match=r"t5 cannot be loaded: Unrecognized configuration class"):
+        learners(tmp_path / "t5")
+    Qwen2Config(**BASE, architectures=["Qwen2ForCausalLM"]).save_pretrained(tmp_path / "bare")
+    with pytest.raises(BadSetting, match=r"Qwen2ForCausalLM cannot be loaded: Error no file named model.safetensors"):
+        learners(tmp_path / "bare")
+    # Units in the wrong order, as Mamba would have them: the shards of the inner ones are nobody's.
+    folder = save_model(MambaConfig(vocab_size=310, hidden_size=32, num_hidden_layers=2, state_size=8), tmp_path / "m")
+    named = ("MambaBlock", "MambaMixer")
+    monkeypatch.setattr(fsdp_model, "outermost", lambda m, _: [x for x in m.modules() if type(x).__name__ in named])
+    with pytest.raises(BadSetting, match=r"MambaForCausalLM cannot be trained here: RuntimeError: .*DTensor"):
+        learners(folder)
+
+
+def test_the_head_runs_at_positions_before_trained_tokens_alone(tied, learners):
+    learner, batch = learners(tied), made_batch()
+    rows = []
+    head = learner._policy.model.lm.get_output_embeddings()
+    watched = head.register_forward_hook(lambda _head, _input, logits: rows.append(logits.shape[0]))
+    learner.logprobs(batch)
+    learner.update(batch)
+    watched.remove()
+    assert sum(rows) == 2 * batch.sampled
+
+
 def test_a_model_that_caps_its_logits_is_refused(tmp_path, learners):
     folder = save_model(Gemma2Config(**BASE, head_dim=8), tmp_path)
     with pytest.raises(BadSetting, match="Gemma2ForCausalLM does more to its logits than its head"):
@@ -416,8 +492,6 @@ def test_a_model_that_caps_its_logits_is_refused(tmp_path, learners):
     [
         ({"rollout__max_episode_tokens": 2000}, "max_episode_tokens=2000 is more than the 1024 positions"),
         ({"rollout__temperature": 0.0}, "temperature=0 has no log-probabilities"),
-        ({"optim__schedule": "cosine"}, "optim.schedule needs run.steps"),
-        ({"critic__optim__warmup_ratio": 0.1}, "critic.optim.warmup_ratio needs run.steps"),
         ({"model__path": "/nowhere"}, "model.path=/nowhere: there is no config.json"),
     ],
 )
