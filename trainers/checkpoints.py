@@ -60,8 +60,7 @@ class Checkpoints:
             _put_in_place(aside, final)
             fault_point("save:renamed")
             if best:
-                _write(self.folder / ".best.unfinished", final.name)
-                (self.folder / ".best.unfinished").replace(self.folder / BEST)
+                self.mark_best(final)
             fault_point("save:best")
             self._prune()
             fault_point("save:end")
@@ -73,6 +72,11 @@ class Checkpoints:
                 f"earlier checkpoints are untouched: {left}"
             ) from exc
         return final
+
+    def mark_best(self, checkpoint: Path) -> None:
+        """From now on `best` names this one."""
+        _write(self.folder / ".best.unfinished", checkpoint.name)
+        (self.folder / ".best.unfinished").replace(self.folder / BEST)
 
     def all(self) -> list[Path]:
         """Finished checkpoints, oldest first."""

@@ -67,6 +67,9 @@ class RunFolder:
             self._require_same(checkpoint)
             learner.load(checkpoint / LEARNER)
             state.restore(read_state(checkpoint))
+            own = checkpoint.resolve().parent == self.checkpoints.folder.resolve()
+            if own and state.best is not None and state.best_step == state.step:
+                self.checkpoints.mark_best(checkpoint)  # of a run that was killed between a save and its mark
             self.note(f"resumed {checkpoint}, at step {state.step}")
         self.write_json("config.json", self.stored)
         return checkpoint is not None

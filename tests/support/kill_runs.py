@@ -1,8 +1,9 @@
 """Runs that die and go on: `python kill_runs.py SPEC OUT`.
 
-SPEC (JSON) has `model`, `folder` and `places`, each a list of fault points at which one start after the other of a run
-ends by SIGKILL (at `disk:full` no file may grow over 100 kB instead); a last start goes on to the end. Processes are
-forked from one that has imported everything, which spares them seconds. OUT gets, by name, how each start ended.
+SPEC (JSON) has `model`, `folder`, `keep` (checkpoints) and `places`, each a list of fault points at which one start
+after the other of a run ends by SIGKILL (at `disk:full` no file may grow over 100 kB instead); a last start goes on to
+the end. Processes are forked from one that has imported everything, which spares them seconds. OUT gets, by name, how
+each start ended.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from trainers.loop import train
 STEPS = 7
 
 
-def killed_config(model: Path, folder: Path) -> TrainConfig:
+def killed_config(model: Path, folder: Path, keep: int = 9) -> TrainConfig:
     """Three steps an epoch, two a stage of turns, two a checkpoint; a critic, a schedule, an adaptive controller."""
     config = coin_config(
         model, folder, run__steps=STEPS, run__deterministic=True, batch__tasks_per_step=8, batch__group_size=2,
         env__options={"turns": 3}, algorithm__estimator="gae", kl__placement="reward", kl__estimator="k1",
         kl__controller="adaptive", kl__target=0.01, kl__horizon=20, optim__schedule="linear", checkpoint__every=2,
-        checkpoint__keep=9, evaluation__before=True, evaluation__every=3, evaluation__tasks=2, optim__lr=5e-3,
+        checkpoint__keep=keep, evaluation__before=True, evaluation__every=3, evaluation__tasks=2, optim__lr=5e-3,
     )  # fmt: skip
     config.algorithm.rounds.type, config.algorithm.rounds.values = "scaling_inter_stepwise", [1, 2, 3]
     config.algorithm.rounds.every = 2
@@ -76,7 +77,7 @@ def main(spec: dict, out: Path) -> None:
         for places in spec["places"]:
             name = " then ".join(places) or "undisturbed"
             folder = Path(spec["folder"]) / name.replace(":", "_")
-            config = killed_config(Path(spec["model"]), folder)
+            config = killed_config(Path(spec["model"]), folder, spec["keep"])
             log = Path(spec["folder"]) / f"{folder.name}.log"
             ends[name] = [start(config, place, log) for place in [*places, ""]]
     out.write_text(json.dumps(ends))

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,11 +14,11 @@ from kill_runs import STEPS
 from train_runs import coin_config, episodes_of, rows_of, state_of, tensors_of
 
 from agentenv.errors import BadCall
-from trainers.checkpoints import WRITE_POINTS
+from trainers.checkpoints import WRITE_POINTS, Checkpoints
 from trainers.loop import STEP_POINTS, NothingLearned, train
 from trainers.settings import BadSetting
 
-SAVES = {"save:pruning"}
+PRUNING = "save:pruning"
 """Visited only where old checkpoints go."""
 
 
@@ -26,11 +27,11 @@ def undisturbed(model, tmp_path_factory) -> Path:
     return runs(model, tmp_path_factory.mktemp("undisturbed"), [[]]) / "undisturbed"
 
 
-def runs(model: Path, folder: Path, places: list[list[str]]) -> Path:
+def runs(model: Path, folder: Path, places: list[list[str]], keep: int = 9) -> Path:
     """The folders of runs that died at these places."""
     support = Path(kill_runs.__file__)
     out = folder / "ends.json"
-    given = json.dumps({"model": str(model), "folder": str(folder), "places": places})
+    given = json.dumps({"model": str(model), "folder": str(folder), "places": places, "keep": keep})
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
     subprocess.run([sys.executable, support, given, out], env=environment, check=True, timeout=590)
     return folder
@@ -48,8 +49,8 @@ def same_run(folder: Path, other: Path) -> None:
     assert not list((folder / "checkpoints").glob(".step-*"))
 
 
-def check_killed(model: Path, folder: Path, undisturbed: Path, places: list[list[str]]) -> None:
-    runs(model, folder, places)
+def check_killed(model: Path, folder: Path, undisturbed: Path, places: list[list[str]], keep: int = 9) -> None:
+    runs(model, folder, places, keep)
     ends = json.loads((folder / "ends.json").read_text())
     for several in places:
         name = " then ".join(several)
@@ -62,7 +63,13 @@ def check_killed(model: Path, folder: Path, undisturbed: Path, places: list[list
 @pytest.mark.parametrize("visit", [1, 2])
 def test_killed_during_a_save_and_resumed_it_is_the_undisturbed_run(model, tmp_path, undisturbed, visit):
     """The first save is that of the best weights before the first step, the second that after a stage of turns."""
-    check_killed(model, tmp_path, undisturbed, [[f"{point}@{visit}"] for point in WRITE_POINTS if point not in SAVES])
+    check_killed(model, tmp_path, undisturbed, [[f"{point}@{visit}"] for point in WRITE_POINTS if point != PRUNING])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_killed_while_an_old_checkpoint_goes_and_resumed_it_is_the_undisturbed_run(model, tmp_path, undisturbed):
+    check_killed(model, tmp_path, undisturbed, [[f"{PRUNING}@1"], [f"{PRUNING}@2"]], keep=1)
 
 
 @pytest.mark.slow
@@ -107,6 +114,37 @@ class TestInOneProcess:
         assert rows_of(tmp_path / "parts") == rows_of(tmp_path / "whole")
         assert episodes_of(tmp_path / "parts") == episodes_of(tmp_path / "whole")
         assert tensors_of(tmp_path / "parts", 3) == tensors_of(tmp_path / "whole", 3)
+
+    def test_bits_apart_a_run_goes_on_where_it_was_in_every_mode(self, model, tmp_path):
+        whole, parts = tmp_path / "whole", tmp_path / "parts"
+        for folder in (whole, parts, parts):
+            config = coin_config(
+                model, folder, run__steps=5, batch__tasks_per_step=8, rollout__concurrency=5, checkpoint__every=2,
+                optim__schedule="cosine", env__options={"turns": 3},
+            )  # fmt: skip
+            config.algorithm.rounds.type, config.algorithm.rounds.values = "scaling_inter_stepwise", [1, 2, 3]
+            config.algorithm.rounds.every = 2
+            train(config)
+            last = parts / "checkpoints" / "step-00000005"
+            if not (parts / "notes.log").exists():
+                shutil.rmtree(last, ignore_errors=True)  # as of a run that was killed after its save of step 4
+        for kind in ("optim/lr", "rounds/limit", "train/episodes"):
+            assert [row[kind] for row in rows_of(whole)] == [row[kind] for row in rows_of(parts)]
+        tasks = [[[task for task, *_ in step] for step in episodes_of(folder)] for folder in (whole, parts)]
+        assert tasks[0] == tasks[1]
+        assert "at step 4" in (parts / "notes.log").read_text()
+
+    def test_a_kill_between_the_best_checkpoint_and_its_mark_costs_neither(self, model, tmp_path):
+        settings = {"evaluation__before": True, "evaluation__every": 1, "evaluation__tasks": 2, "optim__lr": 0.0}
+        config = self.config(model, tmp_path, checkpoint__keep=1, **settings)
+        train(config)
+        store = Checkpoints(tmp_path / "checkpoints", keep=1)
+        assert store.best().name == "step-00000000", "equal weights have equal scores: the first stays the best"
+        (store.folder / "best").unlink()
+        shutil.rmtree(store.latest())
+        train(config)
+        assert store.best().name == "step-00000000"
+        assert store.latest().name == "step-00000002"
 
     def test_a_finished_run_says_so(self, model, tmp_path):
         train(self.config(model, tmp_path))
