@@ -11,8 +11,12 @@ import typer
 def audit_tokens(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Episodes in JSON lines, played by an engine.")],
     tokenizer: Annotated[Path, typer.Option(metavar="DIR", help="Hugging Face folder of the model.")],
-    history: Annotated[str, typer.Option(help="append or template, as in the run.")] = "append",
-    date: Annotated[str | None, typer.Option(metavar="YYYY-MM-DD", help="For templates that print one.")] = None,
+    history: Annotated[
+        str | None, typer.Option(metavar="NAME", help="append or template; by default as the records say.")
+    ] = None,
+    date: Annotated[
+        str | None, typer.Option(metavar="YYYY-MM-DD", help="For templates that print one; as the records say.")
+    ] = None,
     show: Annotated[int, typer.Option(min=0, metavar="N", help="Episodes to print; all are checked.")] = 3,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -29,10 +33,17 @@ def audit_tokens(
 
     if not file.is_file():
         raise BadCall(f"no file {file}")
-    renderer = load_renderer(tokenizer, history=history, date=date or DATE)
     trajectories = list(read_jsonl(file))
     if not trajectories:
         raise BadCall(f"{file} holds no episode")
+    recorded = trajectories[0].agent.get("renderer")
+    recorded = recorded if isinstance(recorded, dict) else {}
+    renderer = load_renderer(
+        tokenizer,
+        history=history or recorded.get("history", "append"),
+        date=date or recorded.get("date", DATE),
+        options=recorded.get("options"),
+    )
     report = audit_records(trajectories, renderer)
     if json:
         typer.echo(dumps({"file": str(file), "renderer": renderer.describe(), **report.to_json()}))

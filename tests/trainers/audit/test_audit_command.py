@@ -43,6 +43,18 @@ def test_the_command_shows_tokens_turn_by_turn_and_ends_well(file, folder):
     assert "episode 1" not in run(file, "--tokenizer", folder, "--show", "1").output
 
 
+def test_the_renderer_is_the_one_that_the_records_name(file, folder):
+    options = {"enable_thinking": False}
+    described = {"history": "template", "date": "2026-02-03", "options": options, "template": "", "vocabulary": ""}
+    lines = [json.loads(line) | {"agent": {"renderer": described}} for line in file.read_text().splitlines()]
+    file.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    renderer = json.loads(run(file, "--tokenizer", folder, "--json").output)["renderer"]
+    assert (renderer["history"], renderer["date"], renderer["options"]) == ("template", "2026-02-03", options)
+    words = ("--history", "append", "--date", "2024-01-01")
+    renderer = json.loads(run(file, "--tokenizer", folder, "--json", *words).output)["renderer"]
+    assert (renderer["history"], renderer["date"]) == ("append", "2024-01-01")
+
+
 def test_json_has_stable_keys(file, folder):
     done = run(file, "--tokenizer", folder, "--json")
     told = json.loads(done.output)
