@@ -1,0 +1,133 @@
+"""What people write: reviews that agree with their stars, descriptions, notes, messages."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from envservers.webarena.world.draw import Draw
+from envservers.webarena.world.grammar.load import Leaf, words
+
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+class Voice:
+    """Sentences from frames. No sentence is used in more than one text in a hundred (`at_most` times)."""
+
+    def __init__(self, draw: Draw, *, at_most: int) -> None:
+        self._draw = draw
+        self._at_most = at_most
+        self._uses: Counter[str] = Counter()
+
+    def description(self, leaf: Leaf, noun: str, brand: str, specs: list[tuple[str, str]]) -> str:
+        """Two or three paragraphs of a product page."""
+        draw = self._draw
+        slots = {
+            "brand": brand,
+            "noun": noun.lower(),
+            "category": leaf.name.lower(),
+            "qualifier": draw.pick(leaf.qualifiers).lower(),
+        }
+        uses = draw.some(leaf.uses, 2)
+        slots |= {"use": uses[0], "use2": uses[-1]}
+        name, value = draw.pick(specs)
+        slots |= {"spec": name.lower(), "value": value}
+        feature, second = draw.some(leaf.features, 2)
+        opening = self._sentence("description_open", slots)
+        body = " ".join(
+            [self._sentence("description_spec", slots)]
+            + [_lower_into(self._sentence("description_feature", slots | {"feature": f}), f) for f in (feature, second)]
+        )
+        closing = self._sentence("description_close", slots)
+        return f"{opening}\n\n{body}" + (f"\n\n{closing}" if draw.chance(0.8) else "")
+
+    def features(self, leaf: Leaf) -> list[str]:
+        """The list on a product page."""
+        return self._draw.some(leaf.features, self._draw.between(3, 5))
+
+    def review(self, leaf: Leaf, noun: str, brand: str, stars: int, good: list[str], bad: list[str]) -> tuple[str, str]:
+        """Title and body for that many stars."""
+        draw = self._draw
+        uses = draw.some(leaf.uses, 2)
+        slots = {"noun": noun.lower(), "brand": brand, "use": uses[0], "use2": uses[-1]}
+        praise = _leaning(draw, good)
+        faults = _leaning(draw, bad)
+        match stars:
+            case 5:
+                plan = ["praise"] * draw.between(1, 3) + ["verdict_good"]
+            case 4:
+                plan = ["praise"] * draw.between(1, 2) + (["minor"] if draw.chance(0.7) else []) + ["verdict_good"]
+            case 3:
+                plan = ["praise", "complaint", "verdict_mixed"]
+            case 2:
+                plan = (
+                    ["complaint"] * draw.between(1, 2) + (["concession"] if draw.chance(0.5) else []) + ["verdict_bad"]
+                )
+            case _:
+                plan = ["complaint"] * draw.between(1, 3) + ["verdict_bad"]
+        if draw.chance(0.55):
+            plan.insert(0, "context")
+        if draw.chance(0.25) and len(plan) > 2:
+            plan.pop()
+        sentences = []
+        for kind in plan:
+            clauses = faults if kind in ("complaint", "minor") else praise
+            clause = clauses.pop(0) if kind in ("praise", "concession", "complaint", "minor") and clauses else ""
+            if clause or kind in ("context", "verdict_good", "verdict_bad", "verdict_mixed"):
+                sentences.append(self._sentence(kind, slots | {"clause": clause}))
+        title = self._sentence(("title_bad", "title_bad", "title_mixed", "title_good", "title_good")[stars - 1], slots)
+        return title, " ".join(sentence for sentence in sentences if sentence)
+
+    def line(self, kind: str, **slots: str) -> str:
+        """One sentence of a kind."""
+        return self._sentence(kind, slots)
+
+    def _sentence(self, kind: str, slots: dict[str, str]) -> str:
+        frames = words("frames")[kind]
+        sentence = ""
+        for _ in range(40):
+            sentence = self._fill(self._draw.pick(frames), slots)
+            if self._uses[sentence] < self._at_most:
+                break
+        self._uses[sentence] += 1
+        return sentence
+
+    def _fill(self, frame: str, slots: dict[str, str]) -> str:
+        sentence = _SLOT.sub(lambda match: self._slot(match[1], slots), frame)
+        return sentence[:1].upper() + sentence[1:]
+
+    def _slot(self, name: str, slots: dict[str, str]) -> str:
+        if name == "Clause":
+            return slots["clause"][:1].upper() + slots["clause"][1:]
+        if name in slots:
+            return slots[name]
+        return self._draw.pick(words("frames")["slots"][name])
+
+
+def _lower_into(sentence: str, feature: str) -> str:
+    """The feature's capital goes when it stands inside a sentence."""
+    if sentence.startswith(feature):
+        return sentence
+    return sentence.replace(feature, feature[:1].lower() + feature[1:])
+
+
+def _leaning(draw: Draw, clauses: list[str]) -> list[str]:
+    """All of them; those in front tend to stay there."""
+    keyed = sorted((place + draw.random() * 2.5, clause) for place, clause in enumerate(clauses))
+    return [clause for _, clause in keyed]
+
+
+def with_typo(draw: Draw, body: str) -> str:
+    """One slip of the fingers in a word of four letters or more: two letters swapped, one lost, one doubled."""
+    places = [match.span() for match in re.finditer(r"[a-z]{4,}", body)]
+    if not places:
+        return body
+    start, end = draw.pick(places)
+    at = draw.between(start, end - 2)
+    match draw.below(3):
+        case 0 if body[at] != body[at + 1]:
+            return body[:at] + body[at + 1] + body[at] + body[at + 2 :]
+        case 1:
+            return body[:at] + body[at + 1 :]
+        case _:
+            return body[:at] + body[at] + body[at:]
