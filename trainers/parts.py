@@ -11,6 +11,7 @@ from agentenv.plugins import entry_points, load_point
 from agentenv.policy import Engine
 from agentenv.render import Renderer, load_renderer
 from trainers.config import TrainConfig
+from trainers.engines import folder, push_check
 from trainers.learner import Learner
 from trainers.settings import BadSetting
 
@@ -47,13 +48,22 @@ async def make_engine(config: TrainConfig, stop_ids: Sequence[int]) -> AsyncIter
 
 
 def options_of(config: TrainConfig) -> dict[str, Any]:
-    """`rollout.engine_options`, with what `run` says to the engines of this project."""
+    """`rollout.engine_options`, with what other settings say to the engines of this project."""
     options = dict(config.rollout.engine_options)
     if config.run.deterministic:
         return options | {"lockstep": True, "threads": 1}
     if config.rollout.engine in OURS and config.run.threads is not None:
         options.setdefault("threads", config.run.threads)
+    if config.rollout.engine == "vllm" and "max_model_len" not in options:
+        options.setdefault("context_tokens", _context_tokens(config))
     return options
+
+
+def _context_tokens(config: TrainConfig) -> int:
+    """What an episode and a push check need: vLLM keeps room for the longest request that it may get."""
+    needed = max(config.rollout.max_episode_tokens, push_check.CONTEXT)
+    positions = folder.config_of(config.model.path).get("max_position_embeddings")
+    return needed if positions is None else min(needed, positions)
 
 
 def _factory(group: str, name: str, setting: str) -> Any:

@@ -35,6 +35,8 @@ LOW_PRECISION = 0.05
 TOKENS = 64
 """Compared at least."""
 PROMPT_TOKENS, TURN_TOKENS, ROUND = 8, 16, 8
+CONTEXT = PROMPT_TOKENS + TURN_TOKENS + 1
+"""Tokens that an engine must take at least; one is for engines that sample when they score."""
 SCALE = 3.0
 """Of a probed tensor."""
 NOISE = 1e-6
