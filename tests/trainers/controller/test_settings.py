@@ -34,6 +34,7 @@ SECTION_10 = {
     "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu": "batch.episodes_per_microbatch",
     "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": "batch.tokens_per_microbatch",
     "actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu": "batch.tokens_per_forward",
+    "actor_rollout_ref.ref.log_prob_max_token_len_per_gpu": "batch.tokens_per_forward",
     "critic.forward_max_token_len_per_gpu": "batch.tokens_per_forward",
     "actor_rollout_ref.actor.ppo_epochs": "loss.epochs",
     "actor_rollout_ref.actor.shuffle": "loss.shuffle",
@@ -103,6 +104,25 @@ SAME_HERE = ("algorithm.gamma", "algorithm.lam", "critic.model.path", "critic.op
 """Theirs and ours."""
 
 
+IN_THEIR_SCRIPTS = (
+    "algorithm.adv_estimator", "algorithm.rounds_ctrl.type", "algorithm.rounds_ctrl.rounds",
+    "algorithm.rounds_ctrl.steps_scaling_inter", "algorithm.kl_ctrl.kl_coef", "data.train_file",
+    "data.train_batch_size", "data.max_prompt_length", "data.max_response_length",
+    "actor_rollout_ref.agentgym.task_name", "actor_rollout_ref.agentgym.env_addr",
+    "actor_rollout_ref.agentgym.timeout", "actor_rollout_ref.model.path",
+    "actor_rollout_ref.actor.use_kl_loss", "actor_rollout_ref.actor.kl_loss_coef",
+    "actor_rollout_ref.actor.kl_loss_type", "actor_rollout_ref.actor.ppo_mini_batch_size",
+    "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "actor_rollout_ref.actor.ppo_epochs",
+    "actor_rollout_ref.actor.optim.lr", "actor_rollout_ref.rollout.n", "actor_rollout_ref.rollout.max_model_len",
+    "actor_rollout_ref.rollout.max_tokens", "actor_rollout_ref.rollout.gpu_memory_utilization",
+    "actor_rollout_ref.rollout.tensor_model_parallel_size", "actor_rollout_ref.rollout.rollout_log_dir",
+    "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu",
+    "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", "trainer.default_local_dir", "trainer.project_name",
+    "trainer.experiment_name", "trainer.save_freq", "trainer.total_epochs", "trainer.nnodes", "trainer.n_gpus_per_node",
+)  # fmt: skip
+"""What the published scripts of the five scenarios set."""
+
+
 def refusal(*words: str, path=None, cls=TrainConfig) -> str:
     with pytest.raises(BadSetting) as caught:
         load(cls, path, words, foreign=ours)
@@ -166,6 +186,16 @@ def test_every_unknown_key_of_a_file_is_told_with_its_path(tmp_path):
 def test_a_key_of_another_trainer_is_answered_with_ours(theirs, answer):
     message = refusal(MODEL, f"{theirs}=1")
     assert f"{theirs} is a setting of another trainer; here it is {answer}" in message
+
+
+@pytest.mark.parametrize("theirs", IN_THEIR_SCRIPTS)
+def test_every_key_of_their_scripts_has_a_name_here(theirs):
+    assert "no counterpart" not in refusal(MODEL, f"{theirs}=1")
+
+
+def test_the_critic_of_theirs_is_told_apart_from_the_actor():
+    assert refusal(MODEL, "critic.grad_clip=1").endswith("here it is critic.optim.max_grad_norm")
+    assert refusal(MODEL, "actor.grad_clip=1").endswith("here it is optim.max_grad_norm")
 
 
 def test_the_table_of_other_names_names_settings_that_exist():
