@@ -37,9 +37,8 @@ _SHADOW = '<ellipse cx="100" cy="176" rx="62" ry="7" fill="#00000014"/>'
 
 def icon(name: str) -> Markup:
     """A small drawing beside a text that says the same; hidden from the accessibility tree."""
-    return Markup(
-        f'<svg class="icon" aria-hidden="true" viewBox="0 0 16 16" width="16" height="16">{_drawings()["icons"][name]}</svg>'
-    )
+    lines = _drawings()["icons"][name]
+    return Markup(f'<svg class="icon" aria-hidden="true" viewBox="0 0 16 16" width="16" height="16">{lines}</svg>')
 
 
 def picture(drawn: str, name: str = "", size: int = 200) -> Markup:

@@ -1,0 +1,1 @@
+"""The shop's page functions, one file a part of the shop."""
