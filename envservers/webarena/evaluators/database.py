@@ -8,7 +8,7 @@ from typing import Any
 
 from envservers.webarena.evaluators.evidence import Evidence, Verdict
 from envservers.webarena.evaluators.values import Matcher, matches
-from envservers.webarena.state.diff import Change, Deleted, Inserted, Updated
+from envservers.webarena.state.diff import Change
 
 KEY = "id"
 NewIds = Mapping[str, set[int]]
@@ -23,7 +23,7 @@ class Insert:
 
     def fits(self, change: Change, allowed: frozenset[str], new: NewIds) -> bool:
         """Whether a change is this one; `allowed` are columns of its table."""
-        return isinstance(change, Inserted) and _all_match(self.values, _without(change.row, {KEY, *allowed}), new)
+        return change.kind == "insert" and _all_match(self.values, _without(change.after, {KEY, *allowed}), new)
 
     def __str__(self) -> str:
         return f"a new row in {self.table}"
@@ -39,9 +39,9 @@ class Update:
 
     def fits(self, change: Change, allowed: frozenset[str], new: NewIds) -> bool:
         """Whether a change is this one; `allowed` are columns of its table."""
-        if not isinstance(change, Updated) or change.id != self.id:
+        if change.kind != "update" or change.id != self.id:
             return False
-        return _all_match(self.values, _without(change.new, allowed), new)
+        return _all_match(self.values, _without(changed_cells(change), allowed), new)
 
     def __str__(self) -> str:
         return f"a change of {', '.join(self.values)} in {self.table}"
@@ -56,7 +56,7 @@ class Delete:
 
     def fits(self, change: Change, allowed: frozenset[str], new: NewIds) -> bool:
         """Whether a change is this one."""
-        return isinstance(change, Deleted) and change.id == self.id
+        return change.kind == "delete" and change.id == self.id
 
     def __str__(self) -> str:
         return f"a row fewer in {self.table}"
@@ -91,8 +91,9 @@ class Database:
     def judge(self, evidence: Evidence) -> Verdict:
         """Match expected with actual changes one to one; whatever is left on either side is wrong."""
         new: dict[str, set[int]] = {}
-        for row in evidence.changes.inserted:
-            new.setdefault(row.table, set()).add(row.id)
+        for change in evidence.changes:
+            if change.kind == "insert":
+                new.setdefault(change.table, set()).add(change.id)
         actual = [change for change in evidence.changes if not self._negligible(change)]
         taken = _assigned(self.expected, actual, lambda wanted, change: self._fits(wanted, change, new))
         missing = [str(wanted) for place, wanted in enumerate(self.expected) if place not in taken]
@@ -108,20 +109,26 @@ class Database:
 
     def _negligible(self, change: Change) -> bool:
         """An update of allowed columns alone."""
-        return isinstance(change, Updated) and change.new.keys() <= self.allowed(change.table)
+        return change.kind == "update" and self.allowed(change.table).issuperset(change.columns)
 
 
 def _verdict(missing: Sequence[str], extra: Sequence[Change]) -> Verdict:
     parts = [f"missing: {', '.join(missing)}"] if missing else []
     if extra:
-        kinds = sorted({f"{type(change).__name__.lower()} in {change.table}" for change in extra})
+        kinds = sorted({f"{change.kind} in {change.table}" for change in extra})
         parts.append(f"not asked for: {', '.join(kinds)}")
     reason = "; ".join(parts) or "the database has the changes asked for and no other"
     return Verdict(check="db", passed=not parts, reason=reason)
 
 
-def _without(row: Mapping[str, Any], names: frozenset[str] | set[str]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in names}
+def changed_cells(change: Change) -> dict[str, Any]:
+    """The columns that differ, as they are now."""
+    after = change.after or {}
+    return {name: after[name] for name in change.columns if name in after}
+
+
+def _without(row: Mapping[str, Any] | None, names: frozenset[str] | set[str]) -> dict[str, Any]:
+    return {name: value for name, value in (row or {}).items() if name not in names}
 
 
 def _all_match(wanted: Mapping[str, Matcher], row: Mapping[str, Any], new: NewIds) -> bool:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from envservers.webarena.engines.engine import Field
 from envservers.webarena.nodes import Tab
-from envservers.webarena.state.diff import NOTHING, Difference
+from envservers.webarena.state.diff import Change
 from envservers.webarena.state.session import Logged
 
 
@@ -24,7 +24,7 @@ class Evidence:
     fields: Sequence[Field] = ()
     """Form controls of the active page."""
     log: Sequence[Logged] = ()
-    changes: Difference = NOTHING
+    changes: Sequence[Change] = ()
     """The session's database against the world's."""
 
     @property

@@ -14,7 +14,7 @@ from envservers.webarena.evaluators.log import Log, Request
 from envservers.webarena.evaluators.status import Unachievable, says_no
 from envservers.webarena.evaluators.url import Url
 from envservers.webarena.nodes import Tab
-from envservers.webarena.state.diff import Difference, Inserted
+from envservers.webarena.state.diff import Change
 from envservers.webarena.state.session import Logged
 
 SHOP = "shop.test"
@@ -102,13 +102,13 @@ def test_not_achievable_counts_only_after_the_pages_that_reveal_it() -> None:
     assert not check.judge(at(answer=None, log=seen)).passed
 
 
-CHANGE = Difference(inserted=(Inserted(table="wish", id=1, row={"id": 1}),))
+CHANGE = Change(table="wish", kind="insert", id=1, before=None, after={"id": 1})
 ANSWER = Answer(type="number", values=("3",))
 
 
 def test_a_retrieve_task_fails_with_any_change() -> None:
     assert judge(TaskKind.RETRIEVE, [ANSWER], at(answer="3")).passed
-    changed = judge(TaskKind.RETRIEVE, [ANSWER], at(answer="3", changes=CHANGE))
+    changed = judge(TaskKind.RETRIEVE, [ANSWER], at(answer="3", changes=(CHANGE,)))
     assert not changed.passed
     assert changed.progress == 0.5
 

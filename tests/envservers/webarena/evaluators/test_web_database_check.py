@@ -7,34 +7,25 @@ import pytest
 
 from envservers.webarena.evaluators.database import Allow, Database, Delete, Insert, Update
 from envservers.webarena.evaluators.evidence import Evidence, Verdict
-from envservers.webarena.state.diff import Change, Deleted, Difference, Inserted, Updated
+from envservers.webarena.state.diff import Change
 
 Row = Mapping[str, Any]
 
 
-def inserted(table: str, id: int, **row: Any) -> Inserted:
-    return Inserted(table=table, id=id, row={"id": id, **row})
+def inserted(table: str, id: int, **row: Any) -> Change:
+    return Change(table=table, kind="insert", id=id, before=None, after={"id": id, **row})
 
 
-def updated(table: str, id: int, before: Row, after: Row) -> Updated:
-    new = {name: value for name, value in after.items() if before[name] != value}
-    return Updated(table=table, id=id, old={name: before[name] for name in new}, new=new, row={"id": id, **after})
+def updated(table: str, id: int, before: Row, after: Row) -> Change:
+    return Change(table=table, kind="update", id=id, before={"id": id, **before}, after={"id": id, **after})
 
 
-def deleted(table: str, id: int, **row: Any) -> Deleted:
-    return Deleted(table=table, id=id, row={"id": id, **row})
-
-
-def together(*changes: Change) -> Difference:
-    return Difference(
-        inserted=tuple(c for c in changes if isinstance(c, Inserted)),
-        updated=tuple(c for c in changes if isinstance(c, Updated)),
-        deleted=tuple(c for c in changes if isinstance(c, Deleted)),
-    )
+def deleted(table: str, id: int, **row: Any) -> Change:
+    return Change(table=table, kind="delete", id=id, before={"id": id, **row}, after=None)
 
 
 def judge(check: Database, *changes: Change) -> Verdict:
-    return check.judge(Evidence(answer="", tabs=(), active=0, changes=together(*changes)))
+    return check.judge(Evidence(answer="", tabs=(), active=0, changes=changes))
 
 
 WISH = Database(
@@ -134,4 +125,4 @@ def test_matchers_are_typed(matcher: Any, value: Any, fits: bool) -> None:
 
 def test_the_reason_names_tables_and_not_values() -> None:
     verdict = judge(WISH, inserted("wish", 5, customer_id=1, product_id=8, added_at=""))
-    assert verdict.reason == "missing: a new row in wish; not asked for: inserted in wish"
+    assert verdict.reason == "missing: a new row in wish; not asked for: insert in wish"
