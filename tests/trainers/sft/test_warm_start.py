@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -197,6 +200,49 @@ def test_it_stops_as_soon_as_success_reaches_the_mark(model, tmp_path):
     assert (summary.step, summary.reason) == (2, "success 0.000 reached evaluation.stop_at=0")
     assert [row["step"] for row in rows_of(tmp_path) if "validation/success" in row] == [2]
     assert (tmp_path / "model" / "config.json").exists()
+
+
+def test_a_schedule_spans_the_passes_over_the_demonstrations(model, tmp_path):
+    config = config_of(model, tmp_path)
+    config.run.steps, config.run.epochs, config.optim.schedule = None, 4, "linear"
+    steps = 4 * len(chosen(demonstrated(model), config.data)[0]) // config.episodes_per_step
+    assert sft(config).step == steps > 2
+    rates = [row["optim/lr"] for row in rows_of(tmp_path)]
+    assert rates == pytest.approx([1e-3 * (steps - step) / steps for step in range(steps)])
+
+
+@pytest.mark.slow
+def test_two_ranks_imitate_as_one_does(model, tmp_path):
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    config = config_of(model, tmp_path / "one", steps=3)
+    config.optim.weight_decay, config.run.seed = 0.1, 5
+    sft(config)
+    words = [
+        f"model.path={model}", "data.env=maze", "data.options={size: 4, observation: relative}", "data.format=plain",
+        "data.tasks=6", "data.max_tokens=1024", "episodes_per_step=4", "run.steps=3", "run.seed=5", "run.threads=1",
+        "run.trackers=[jsonl]", "run.plots=false", "optim.lr=1e-3", "optim.weight_decay=0.1",
+        f"run.dir={tmp_path / 'two'}", "launch.processes_per_node=2",
+    ]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "agentenv.cli.main", "sft", *words],
+        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=110, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.count("complete at step 3") == 1, "rank 0 alone speaks"
+    for one, two in zip(rows_of(tmp_path / "one"), rows_of(tmp_path / "two"), strict=True):
+        times = [name for name in one if name.startswith("time/")]
+        assert {k: v for k, v in two.items() if k not in times} == pytest.approx(
+            {k: v for k, v in one.items() if k not in times}, abs=1e-5
+        )
+    folders = (tmp_path / name / "model" for name in ("one", "two"))
+    one, two = (AutoModelForCausalLM.from_pretrained(folder).state_dict() for folder in folders)
+    assert one.keys() == two.keys()
+    for name, tensor in one.items():
+        torch.testing.assert_close(two[name], tensor, atol=2e-5, rtol=0, msg=lambda m, n=name: f"{n}: {m}")
+    begun = AutoModelForCausalLM.from_pretrained(model).state_dict()
+    assert max((begun[name] - tensor).abs().max() for name, tensor in one.items()) > 1e-3, "they have learned"
 
 
 def test_success_that_never_reaches_the_mark_is_an_error(model, tmp_path):
