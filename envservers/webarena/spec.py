@@ -60,13 +60,6 @@ SPEC = EnvSpec(
             choices=("lenient", "original"),
         ),
         Option(
-            name="type_rule",
-            type=str,
-            default="replace",
-            help="What type does to a filled field: replace; point and append (Chromium only) click into it and add.",
-            choices=("replace", "point", "append"),
-        ),
-        Option(
             name="size",
             type=str,
             default="medium",

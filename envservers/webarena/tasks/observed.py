@@ -63,15 +63,33 @@ def inside(lines: Sequence[Line], role: str, text: str) -> Iterator[Sequence[Lin
 
 
 def joined(seen: Sequence[Line], screen: Sequence[Line]) -> list[Line]:
-    """A page read in screens: `screen` goes on where `seen` ends, overlaps counted once. Numbers are of no use."""
-    start = 1 if seen and screen and _same(seen[0], screen[0]) else 0  # the root is on every screen
-    rest = screen[start:]
-    most = min(len(seen), len(rest))
-    for overlap in range(most, 0, -1):
-        if all(map(_same, seen[-overlap:], rest[:overlap])):
-            return [*seen, *rest[overlap:]]
-    return [*seen, *rest]
+    """A page read in screens: `screen` goes on where `seen` ends, what both show counted once. Numbers are of no use.
+
+    A screen begins with what encloses its first line, from the root on, and perhaps with a text that the screen
+    before left out as said already.
+    """
+    chain = 0
+    while chain < len(screen) and screen[chain].depth == chain:
+        chain += 1
+    best, begin = 0, 0
+    for start in range(min(chain + SAID_AGAIN, len(screen)) + 1):
+        overlap = _overlap(seen, screen[start:])
+        if overlap > best:
+            best, begin = overlap, start
+    if not best:  # nothing in common: leave out what encloses both
+        known = [_key(line) for line in seen]
+        begin = next((n for n, line in enumerate(screen[:chain]) if _key(line) not in known), chain)
+    return [*seen, *screen[begin + best :]]
 
 
-def _same(one: Line, other: Line) -> bool:
-    return (one.role, one.name) == (other.role, other.name)
+SAID_AGAIN = 3
+"""Lines that a dialect looks back to leave a text out."""
+
+
+def _overlap(seen: Sequence[Line], rest: Sequence[Line]) -> int:
+    keys, further = [_key(line) for line in seen], [_key(line) for line in rest]
+    return next((n for n in range(min(len(keys), len(further)), 0, -1) if keys[-n:] == further[:n]), 0)
+
+
+def _key(line: Line) -> tuple[str, str]:
+    return line.role, line.name

@@ -1,0 +1,218 @@
+"""The web environment: a world, the sites over it, an engine that browses them, and the judgement at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agentenv.env import AsyncEnv
+from agentenv.errors import EpisodeOver, ResetNeeded
+from agentenv.protocol import Action, Outcome, StepResult, Task
+from envservers.webarena.act import Act, Verb
+from envservers.webarena.engines.choose import make_engine
+from envservers.webarena.engines.engine import Cookie, Engine
+from envservers.webarena.evaluators.combine import Judgement, TaskKind, from_json, judge
+from envservers.webarena.evaluators.evidence import Evidence
+from envservers.webarena.evaluators.form import Form
+from envservers.webarena.language import Observation, extract, parse, printed, target_of
+from envservers.webarena.language.prompt import NO_ACTION, blocks, previous_action
+from envservers.webarena.nodes import View
+from envservers.webarena.sites.common.logins import COOKIE, log_in
+from envservers.webarena.sites.registry import sites
+from envservers.webarena.state.copies import new_copy
+from envservers.webarena.state.database import Db
+from envservers.webarena.state.diff import changes_of
+from envservers.webarena.state.session import SiteSession
+from envservers.webarena.tasks.catalog import by_name
+from envservers.webarena.tasks.make import world_of
+from envservers.webarena.tasks.oracle import solve
+
+log = logging.getLogger(__name__)
+
+MAIN_CUSTOMER = MAIN_ADMIN = 1
+ACCOUNTS: Mapping[str, tuple[str, dict[str, int]]] = {
+    "shopper": ("shop.test", {"customer": MAIN_CUSTOMER}),
+    "manager": ("admin.shop.test", {"admin": MAIN_ADMIN}),
+}
+"""By the name that a task uses: the host that has the log-in, and whose it is."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Episode:
+    """What changes from reset to the end."""
+
+    task: Task
+    db: Db
+    session: SiteSession
+    view: View
+    shown: Observation
+    """What the agent's numbers refer to."""
+    over: bool = False
+
+    @property
+    def kind(self) -> TaskKind:
+        """Of the task."""
+        return TaskKind(self.task.payload["kind"])
+
+
+class WebArenaEnv(AsyncEnv):
+    """One episode is one task; reward 1.0 at its end when every check holds, else 0.0."""
+
+    def __init__(
+        self,
+        *,
+        engine: str = "auto",
+        view: str = "viewport",
+        dialect: str = "classic",
+        parser: str = "lenient",
+        size: str = "medium",
+    ) -> None:
+        self.wanted = engine
+        self.full = view == "full"
+        self.dialect, self.parser = dialect, parser
+        self.size = size  # already in the task; kept so that the options read back
+        self._engine: Engine | None = None  # made by the first reset
+        self._notice = ""
+        self._episode: Episode | None = None  # None until reset()
+
+    async def reset(self, task: Task) -> StepResult:
+        """Open the task's start pages in a fresh copy of its world, logged in as its account."""
+        self._drop()
+        if self._engine is None:
+            self._engine, self._notice = make_engine(self.wanted)
+        payload = task.payload
+        world = await asyncio.to_thread(world_of, payload["world"], payload["size"])
+        db = Db(world.path, new_copy())
+        secret = hashlib.sha256(f"webarena {task.seed}".encode()).digest()
+        session = SiteSession(sites(), db, starts_at=world.starts_at, secret=secret, step=lambda: self.steps)
+        cookies = []
+        if payload["account"]:
+            host, who = ACCOUNTS[payload["account"]]
+            cookies.append(Cookie(host=host, name=COOKIE, value=log_in(db, session.now(), **who)))
+        try:
+            await self._engine.open(session, payload["start"], cookies)
+            view = await self._look()
+        except BaseException:
+            db.close()
+            raise
+        shown = printed(view, self.dialect)
+        self._episode = Episode(task=task, db=db, session=session, view=view, shown=shown)
+        info = {"url": view.url, "engine": self._engine.name}
+        if self._notice:
+            info["notice"] = self._notice
+        return StepResult(observation=self._text(self._episode, NO_ACTION), info=info)
+
+    async def step(self, action: Action) -> StepResult:
+        """One action of the language; what is none, or cannot be done, is told in the observation's last block."""
+        episode, engine = self._running()
+        act = read_action(action.text, self.parser)
+        if act.verb is Verb.STOP:
+            return await self._end(episode, act.text)
+        error = await self._act(episode, engine, act)
+        previous = previous_action(act, episode.shown, said=action.text, error=error)
+        episode.view = await self._look()
+        episode.shown = printed(episode.view, self.dialect)
+        info = {"url": episode.view.url, "parse": str(act.verb), "error": error, "engine": engine.name}
+        return StepResult(observation=self._text(episode, previous), info=info)
+
+    async def finish(self, reason: Outcome) -> StepResult | None:
+        """Out of steps or time: what was changed or filled in still counts, an answer that never came does not."""
+        if reason not in (Outcome.STEP_LIMIT, Outcome.TIME_LIMIT) or self._episode is None or self._episode.over:
+            return None
+        if self._episode.kind.judged_when_cut:
+            return await self._end(self._episode, None)
+        self._episode.over = True
+        return StepResult(observation=self.last.observation, success=False, info={**self.last.info, "checks": []})
+
+    def solve(self, task: Task) -> AsyncGenerator[Action, StepResult]:
+        """The template's plan, carried out by observation texts alone."""
+        plan = by_name()[task.template].plan(task.payload["params"])
+        return _acting(self.last.observation, plan)
+
+    async def close(self) -> None:
+        """Close the engine and drop the database."""
+        self._drop()
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await engine.close()
+
+    async def _act(self, episode: Episode, engine: Engine, act: Act) -> str:
+        """What went wrong, in one line; empty when nothing did."""
+        if act.verb is Verb.NONE:
+            return act.error
+        key, error = target_of(act, episode.shown)
+        return error or (await engine.act(act, key)).error
+
+    async def _look(self) -> View:
+        assert self._engine is not None
+        return await self._engine.view(full=self.full)
+
+    def _text(self, episode: Episode, previous: str) -> str:
+        objective = episode.task.payload["intent"]
+        return blocks(episode.shown.text, url=episode.view.url, objective=objective, previous=previous)
+
+    async def _end(self, episode: Episode, answer: str | None) -> StepResult:
+        judgement = await self._judge(episode, answer)
+        episode.over = True
+        info = {"url": episode.view.url, "error": "", "engine": self._engine.name if self._engine else ""}
+        verdicts = [{"check": v.check, "passed": v.passed, "reason": v.reason} for v in judgement.verdicts]
+        return StepResult(
+            observation="The episode has ended.",
+            reward=float(judgement.passed),
+            terminated=answer is not None,
+            success=judgement.passed,
+            info={**info, "checks": verdicts, "progress": judgement.progress},
+        )
+
+    async def _judge(self, episode: Episode, answer: str | None) -> Judgement:
+        checks = [from_json(value) for value in episode.task.payload["checks"]]
+        needs_fields = any(isinstance(check, Form) for check in checks)
+        fields = await self._engine.fields() if needs_fields and self._engine else []
+        evidence = Evidence(
+            answer=answer,
+            tabs=episode.view.tabs,
+            active=episode.view.active,
+            fields=fields,
+            log=episode.session.log,
+            changes=changes_of(episode.db),
+        )
+        return judge(episode.kind, checks, evidence)
+
+    def _running(self) -> tuple[Episode, Engine]:
+        if self._episode is None or self._engine is None:
+            raise ResetNeeded("WebArenaEnv.step() before reset(); call reset(task) first")
+        if self._episode.over:
+            raise EpisodeOver("this episode has ended; reset or close")
+        return self._episode, self._engine
+
+    def _drop(self) -> None:
+        """Forget the episode and its database."""
+        episode, self._episode = self._episode, None
+        if episode is not None:
+            episode.db.close()
+
+
+def read_action(text: str, parser: str) -> Act:
+    """The act of an action text, or of a whole reply that has one between fences."""
+    fenced = "```" in text
+    if not fenced and parser == "original":
+        return parse(text, parser)
+    found = extract(text, parser)
+    if found.reason and fenced:
+        return Act(verb=Verb.NONE, error=found.reason)
+    return parse(found.action or text, parser)
+
+
+async def _acting(observation: str, plan: Any) -> AsyncGenerator[Action, StepResult]:
+    steps = solve(observation, plan)
+    text = next(steps, None)
+    while text is not None:
+        result = yield Action(text=text)
+        try:
+            text = steps.send(result.observation)
+        except StopIteration:
+            return

@@ -1,0 +1,121 @@
+"""The splits as a task set. How many tasks there are is checked in, so that counting builds no world."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import islice
+from typing import Any
+
+from agentenv.protocol import Task, digest_of
+from envservers.webarena.tasks.catalog import by_name
+from envservers.webarena.tasks.make import GENERATOR, draws, make_task
+from envservers.webarena.tasks.splits import DEV, GENERATED, MINI, MINI_POOL, SMOKE, TEST, TEST_OOD, TRAIN, Split
+
+SPLITS = ("train", "dev", "test", "test_ood", "mini", "smoke")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a task comes from."""
+
+    split: Split
+    world: int
+    template: str
+    number: int
+
+
+def make_tasks(options: Mapping[str, Any]) -> WebTasks:
+    """The tasks of worlds of the option `size`."""
+    return WebTasks(options.get("size") or "medium")
+
+
+class WebTasks:
+    """Makes each task when it is asked for."""
+
+    def __init__(self, size: str) -> None:
+        self.size = size
+        self._golden = golden()["sizes"][size]
+
+    @property
+    def digest(self) -> str:
+        """Over the digests of all tasks of every world, as checked in."""
+        return digest_of([GENERATOR, self.size, self._golden["digests"]])
+
+    def splits(self) -> tuple[str, ...]:
+        """Names of the splits."""
+        return SPLITS
+
+    def count(self, split: str) -> int:
+        """Number of tasks in `split`."""
+        return len(_places(self.size, split))
+
+    def get(self, split: str, index: int) -> Task:
+        """Task `index` of `split`; builds its world at the first use."""
+        place = _places(self.size, split)[index]
+        template = by_name()[place.template]
+        params = _drawn(self.size, place.split, place.world, place.template)[place.number]
+        return make_task(
+            template, place.split, params, place.number, seed=place.world, size=self.size, id=(split, index)
+        )
+
+
+def golden() -> dict[str, Any]:
+    """What is checked in: the generator, and by size the counts of every split and world, and the worlds' digests."""
+    return _golden()
+
+
+@functools.cache
+def _golden() -> dict[str, Any]:
+    text = (files("envservers.webarena.tasks") / "golden.json").read_text("utf-8")
+    value: dict[str, Any] = json.loads(text)
+    return value
+
+
+@functools.cache
+def _places(size: str, split: str) -> tuple[Place, ...]:
+    if split == "smoke":
+        mini = _places(size, "mini")
+        return tuple(mini[number * len(mini) // SMOKE] for number in range(SMOKE))
+    spec = next(s for s in GENERATED if s.name == split)
+    counts = golden()["sizes"][size]["counts"][split]
+    places = [
+        Place(spec, world, name, number)
+        for world in spec.worlds
+        for name, count in counts[str(world)].items()
+        for number in range(count)
+    ]
+    if spec is MINI_POOL:  # one of each template, then a second one, until it is full
+        places.sort(key=lambda place: place.number)
+        return tuple(islice(places, MINI))
+    return tuple(places)
+
+
+@functools.lru_cache(maxsize=512)
+def _drawn(size: str, split: Split, world: int, template: str) -> tuple[Mapping[str, Any], ...]:
+    return tuple(draws(by_name()[template], split, world, size))
+
+
+def measure(size: str) -> dict[str, Any]:
+    """Counts and digests as they are now, to be compared with those checked in, or to take their place."""
+    counts: dict[str, dict[str, dict[str, int]]] = {}
+    digests: dict[str, str] = {}
+    for split in (TRAIN, DEV, TEST, TEST_OOD, MINI_POOL):
+        counts[split.name] = {}
+        for world in split.worlds:
+            found: dict[str, int] = {}
+            made = []
+            for name, template in by_name().items():
+                if not split.has(template):
+                    continue
+                drawn = _drawn(size, split, world, name)
+                found[name] = len(drawn)
+                for number, params in enumerate(drawn):
+                    task = make_task(template, split, params, number, seed=world, size=size, id=(split.name, number))
+                    made.append(task.digest)
+            counts[split.name][str(world)] = found
+            digests[f"{split.name}/{world}"] = digest_of(made)
+    return {"counts": counts, "digests": digests}

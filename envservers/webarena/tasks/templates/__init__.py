@@ -1,0 +1,1 @@
+"""The templates, a file for each part of a site."""
