@@ -83,7 +83,7 @@ class PageSite:
 
     def _keep_out(self, page: Page, route: Route) -> SiteResponse | None:
         if (route.needs == "customer" and page.customer is None) or (route.needs == "admin" and page.admin is None):
-            wanted = page.here() if route.method == "GET" else None
+            wanted = page.here() if route.method == "GET" else page.came_from("/")
             return page.go(self._log_in_path, next=wanted)
         return None
 
