@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 from envservers.webarena.world.calendar import START, at_hour, text
-from envservers.webarena.world.draw import Draw, Weighted, split_evenly, zipf
+from envservers.webarena.world.draw import Draw, split_evenly, zipf
 from envservers.webarena.world.grammar.load import Leaf, departments, words
 from envservers.webarena.world.places import COMPANIES
 from envservers.webarena.world.sizes import DAYS, Size
@@ -31,7 +31,9 @@ class Kind:
     good: list[str]
     """What its reviewers praise, the first most."""
     bad: list[str]
-    """Its faults."""
+    """Its small faults."""
+    broken: list[str]
+    """What goes wrong with some of them."""
     quality: float
     """Mean of the stars."""
     created: dt.datetime
@@ -132,7 +134,8 @@ def _kind(draw: Draw, leaf: Leaf, department: str, created: dt.datetime) -> Kind
         noun=draw.pick(leaf.nouns),
         specs=[(name, draw.pick(values)) for name, values in leaf.specs],
         good=draw.some(leaf.good, 4),
-        bad=draw.some(leaf.bad, 3),
+        bad=draw.some(leaf.bad, 2),
+        broken=draw.some(leaf.broken, 2),
         quality=min(4.8, max(2.2, draw.bell(4.0, 0.55))),
         created=created,
         old_price=0,
@@ -248,7 +251,7 @@ def _details(tables: Tables, draw: Draw, row: Row, kind: Kind, voice: Voice) -> 
 
 
 def add_price_rules(tables: Tables, draw: Draw) -> None:
-    """Rules on categories: the one in force is worked into `special_cents` of its category's products."""
+    """Rules on categories: one in force, one to come, one switched off, the others over."""
     leaves = sorted({row["category_id"] for row in tables["product"]})
     names = ("Spring clearance", "Autumn week", "Winter sale", "Summer deals", "Members' weekend", "Early bird")
     for number, category_id in enumerate(draw.some(leaves, 6)):
@@ -265,14 +268,6 @@ def add_price_rules(tables: Tables, draw: Draw) -> None:
             ends_on=(day + dt.timedelta(days=21)).isoformat(),
             active=int(number != 3),
         )
-        for row in tables["product"] if running else ():
-            if row["category_id"] == category_id:
-                row["special_cents"] = (row["price_cents"] * (100 - percent) + 50) // 100
-
-
-def add_comparable(tables: Tables) -> Weighted:
-    """Products by popularity, as indices of the product table."""
-    return Weighted([row["popularity"] for row in tables["product"]])
 
 
 def slug(name: str) -> str:

@@ -27,6 +27,7 @@ def add_customers(tables: Tables, draw: Draw, size: Size) -> None:
     for number in range(size.customers):
         age = DAYS + 380 if number == 0 else max(1, days[number - 1])
         created = at_hour(draw, START.date() - dt.timedelta(days=age), draw.between(7, 22))
+        name: tuple[str, str]
         if number == 0:
             name = MAIN
         elif number > 5 and draw.chance(0.012):  # people share names

@@ -40,7 +40,7 @@ def add_reviews(
         kind = kinds[product_id]
         stars = _stars(draw, kind.quality)
         brand = brands[tables.row("product", product_id)["brand_id"]]
-        title, body = voice.review(kind.leaf, kind.noun, brand, stars, kind.good, kind.bad)
+        title, body = voice.review(kind, brand, stars)
         tables.add(
             "review",
             product_id=product_id,

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Protocol
 
 from envservers.webarena.world.draw import Draw
 from envservers.webarena.world.grammar.load import Leaf, words
 
 _SLOT = re.compile(r"\{(\w+)\}")
+
+
+class Subject(Protocol):
+    """What a review is about."""
+
+    leaf: Leaf
+    noun: str
+    good: list[str]
+    bad: list[str]
+    broken: list[str]
 
 
 class Voice:
@@ -45,13 +56,13 @@ class Voice:
         """The list on a product page."""
         return self._draw.some(leaf.features, self._draw.between(3, 5))
 
-    def review(self, leaf: Leaf, noun: str, brand: str, stars: int, good: list[str], bad: list[str]) -> tuple[str, str]:
+    def review(self, kind: Subject, brand: str, stars: int) -> tuple[str, str]:
         """Title and body for that many stars."""
         draw = self._draw
-        uses = draw.some(leaf.uses, 2)
-        slots = {"noun": noun.lower(), "brand": brand, "use": uses[0], "use2": uses[-1]}
-        praise = _leaning(draw, good)
-        faults = _leaning(draw, bad)
+        uses = draw.some(kind.leaf.uses, 2)
+        slots = {"noun": kind.noun.lower(), "brand": brand, "use": uses[0], "use2": uses[-1]}
+        praise = _leaning(draw, kind.good)
+        faults = _leaning(draw, kind.bad if stars > 3 else [*kind.broken, *kind.bad])
         match stars:
             case 5:
                 plan = ["praise"] * draw.between(1, 3) + ["verdict_good"]
@@ -70,11 +81,11 @@ class Voice:
         if draw.chance(0.25) and len(plan) > 2:
             plan.pop()
         sentences = []
-        for kind in plan:
-            clauses = faults if kind in ("complaint", "minor") else praise
-            clause = clauses.pop(0) if kind in ("praise", "concession", "complaint", "minor") and clauses else ""
-            if clause or kind in ("context", "verdict_good", "verdict_bad", "verdict_mixed"):
-                sentences.append(self._sentence(kind, slots | {"clause": clause}))
+        for part in plan:
+            clauses = faults if part in ("complaint", "minor") else praise
+            clause = clauses.pop(0) if part in ("praise", "concession", "complaint", "minor") and clauses else ""
+            if clause or part in ("context", "verdict_good", "verdict_bad", "verdict_mixed"):
+                sentences.append(self._sentence(part, slots | {"clause": clause}))
         title = self._sentence(("title_bad", "title_bad", "title_mixed", "title_good", "title_good")[stars - 1], slots)
         return title, " ".join(sentence for sentence in sentences if sentence)
 

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-DEPARTMENTS = ("kitchen",)
+DEPARTMENTS = ("kitchen", "electronics", "clothing", "outdoor", "garden", "home", "toys", "office", "sport")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,8 @@ class Leaf:
     picture: str
     """Silhouette."""
     nouns: tuple[str, ...]
+    titles: tuple[str, ...]
+    """Names of books and games, with a slot for the series; others are named by series, quality and noun."""
     qualifiers: tuple[str, ...]
     price: tuple[int, int]
     """In whole units."""
@@ -32,6 +34,9 @@ class Leaf:
     good: tuple[str, ...]
     """Clauses in praise."""
     bad: tuple[str, ...]
+    """Annoyances that one can live with."""
+    broken: tuple[str, ...]
+    """Faults that one cannot live with; a `!` marks them in the file."""
     uses: tuple[str, ...]
 
     @property
@@ -103,6 +108,7 @@ def _leaf(data: dict[str, Any]) -> Leaf:
         about=data["about"],
         picture=data.get("picture", "box"),
         nouns=_split(data.get("nouns", "")),
+        titles=_split(data.get("titles", "")),
         qualifiers=_split(data.get("qualifiers", "")),
         price=_range(data.get("price", "1-2")),
         weight=_range(data.get("weight", "1-2")),
@@ -111,7 +117,8 @@ def _leaf(data: dict[str, Any]) -> Leaf:
         specs=tuple((name, _split(str(values))) for name, values in data.get("specs", {}).items()),
         features=tuple(data.get("features", ())),
         good=tuple(data.get("good", ())),
-        bad=tuple(data.get("bad", ())),
+        bad=tuple(clause for clause in data.get("bad", ()) if not clause.endswith("!")),
+        broken=tuple(clause.removesuffix("!") for clause in data.get("bad", ()) if clause.endswith("!")),
         uses=_split(data.get("uses", "")),
     )
 
