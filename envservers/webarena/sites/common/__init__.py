@@ -18,9 +18,10 @@
            page.flash("Thank you. We answer within two working days.")
            return page.go("/contact")
 
-4. `templates/`: Jinja, autoescaped, an unknown name is an error. Every page extends the site's layout and uses the
-   macros of `sites/templates/macros.html` (`{% import "macros.html" as ui with context %}`); forms are
-   `{% call ui.form("/contact") %}`, which carry the one-use token by themselves. No tag or attribute outside the
+4. `templates/`: Jinja, autoescaped, an unknown name is an error. `layout.html` extends `skeleton.html` and says
+   `{% import "macros.html" as ui with context %}`; every page extends it, fills its blocks `name` and `main`, and has
+   `ui` from it (importing costs time, so once). Forms are `{% call ui.form("/contact") %}`, which carry the one-use
+   token by themselves. No tag or attribute outside the
    vocabulary (vocabulary.py): a lint in the tests reads every template and every rendered page.
 5. `theme.css`: the site's variables and what is its own; the common rules are `sites/static/base.css`. No
    `text-transform`, no non-empty `content`, no `display: none` but `[hidden]`: they would leak into the

@@ -8,14 +8,13 @@ The discount of a customer's group belongs to the basket, not to the product: `w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from envservers.webarena.state.database import Db
 from envservers.webarena.world.totals import percent_of
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(NamedTuple):
     """In cents."""
 
     list: int
@@ -47,6 +46,8 @@ class Rules:
 
     def percent(self, category_id: int | None) -> int:
         """Of the best rule for products of a category."""
+        if not self._by_category:
+            return 0
         best = self._by_category.get(None, 0)
         while category_id is not None and self._parents:
             best = max(best, self._by_category.get(category_id, 0))

@@ -80,8 +80,7 @@ def search(page: Page) -> SiteResponse:
 
 def sale(page: Page) -> SiteResponse:
     """What costs less than its list price."""
-    found = [item for item in catalogue.items(page.db, page.today, "1") if item.price.unit < item.price.list]
-    return _list(page, "sale.html", found)
+    return _list(page, "sale.html", catalogue.reduced_items(page.db, page.today))
 
 
 def new(page: Page) -> SiteResponse:

@@ -100,14 +100,14 @@ def _choice(found: list[Row]) -> dict[str, Any]:
 
 
 def _description_tab(page: Page, row: Row, counts: dict[int, int]) -> dict[str, Any]:
-    same = catalogue.items(
-        page.db,
-        page.today,
-        "category_id = ? AND product.id <> ? ORDER BY popularity DESC, product.id LIMIT ?",
+    same = page.db.all(
+        "SELECT id FROM product WHERE category_id = ? AND id <> ? AND status = 'enabled'"
+        " ORDER BY popularity DESC, id LIMIT ?",
         *(row["category_id"], row["id"], RELATED),
     )
+    related = catalogue.items_by_id(page.db, page.today, [other["id"] for other in same])
     features = page.db.all("SELECT text FROM product_feature WHERE product_id = ? ORDER BY position", row["id"])
-    return {"features": features, "related": same}
+    return {"features": features, "related": related}
 
 
 def _specs_tab(page: Page, row: Row, counts: dict[int, int]) -> dict[str, Any]:
