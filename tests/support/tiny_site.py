@@ -35,6 +35,11 @@ def page(body: str, *, title: str = "Page", status: int = 200) -> SiteResponse:
     return SiteResponse(status=status, body=text.encode())
 
 
+def script(text: str) -> SiteResponse:
+    """A file of JavaScript; pages run no other."""
+    return SiteResponse(body=text.encode(), content_type="text/javascript; charset=utf-8")
+
+
 def see_other(location: str) -> SiteResponse:
     return SiteResponse(status=303, location=location)
 

@@ -47,6 +47,6 @@ def unknown_keys(keys: str) -> str:
 
 
 def unreachable_page(address: str) -> Node:
-    """The tree shown for a link or redirect that led out of the sites."""
+    """The tree shown for a link or redirect that led out of the sites; `address` is where it was shown to lead."""
     text = Node(key="", role="StaticText", name=blocked(address), addressable=False)
     return Node(key="", role="RootWebArea", name=UNREACHABLE, properties=(("focused", True),), children=[text])

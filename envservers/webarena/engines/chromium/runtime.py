@@ -80,12 +80,7 @@ class Runtime:
 
     async def take(self, hosts: frozenset[str]) -> Room:
         """A fresh context for a session on these hosts; from the warm ones if there is one."""
-        for room in self._warm:
-            if room.browser.hosts == hosts and room.browser.alive and not room.browser.retired:
-                self._warm.remove(room)
-                break
-        else:
-            room = await self._room(hosts)
+        room = await self._warm_room(hosts) or await self._room(hosts)
         if self._warming is None or self._warming.done():
             self._warming = self.loop.create_task(self._warm_up(hosts))
         return room
@@ -99,6 +94,17 @@ class Runtime:
     def browsers(self) -> list[RunningBrowser]:
         """Those that run."""
         return list(self._browsers)
+
+    async def _warm_room(self, hosts: frozenset[str]) -> Room | None:
+        for room in [room for room in self._warm if room.browser.hosts == hosts and not room.browser.retired]:
+            self._warm.remove(room)
+            try:
+                await room.tab.call("Page.getFrameTree")
+                return room
+            except EngineFailed:  # its browser went while it waited
+                room.browser.retired = True
+                await self.give_back(room)
+        return None
 
     async def _room(self, hosts: frozenset[str]) -> Room:
         for attempt in (1, 2):

@@ -23,6 +23,8 @@ from envservers.webarena.site import Pairs, SiteRequest, SiteResponse
 from envservers.webarena.state.session import SiteSession
 
 HEADER = "X-Env-Session"
+POLICY = "script-src 'self'; object-src 'none'; frame-src 'none'; base-uri 'none'"
+"""Scripts come from files of the site alone: what a customer wrote into a review or a link never runs."""
 MOST_BODY = 1 << 20
 """Bytes of a form."""
 MOST_FIELDS = 2000
@@ -131,6 +133,7 @@ def _to_http(answer: SiteResponse, session: SiteSession) -> Response:
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
     else:
         response.headers["Cache-Control"] = "no-store"
+        response.headers["Content-Security-Policy"] = POLICY
         response.headers["Date"] = _http_date(session.now().time)
     for name, value in answer.cookies:
         gone = "" if value else "; Max-Age=0"

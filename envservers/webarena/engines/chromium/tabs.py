@@ -19,6 +19,8 @@ LOAD_S = 20.0
 """Most seconds until a page is ready."""
 POPUP_S = 5.0
 """Most seconds until an opened window shows up."""
+WINDOWS = frozenset({"", "http", "https", "about", "blob"})
+"""Schemes that a window is opened for, if only to say that it is blocked; the browser ignores others."""
 ERROR_PAGE = "chrome-error:"
 
 
@@ -226,7 +228,8 @@ class Tab:
             self._change.set()
 
     def _on_window(self, event: Mapping[str, Any]) -> None:
-        self._windows += 1
+        if event["url"].partition(":")[0] in WINDOWS:
+            self._windows += 1
 
     def _on_landed(self, event: Mapping[str, Any]) -> None:
         self._flying.discard(event["requestId"])
