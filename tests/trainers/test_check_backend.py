@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiny_models import tiny_model
 
 from agentenv.errors import BadCall
 from trainers.backend_rules import RULES
@@ -170,17 +171,24 @@ def test_unknown_names_are_refused_with_those_that_exist():
         check_backend("fsdp", rules=["luck"])
 
 
-@pytest.mark.slow
-def test_a_strangers_package_is_installed_and_keeps_every_rule_that_applies(tmp_path):
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> Path:
+    """A folder with the stranger's package, as pip puts it there."""
+    folder = tmp_path_factory.mktemp("site-packages")
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     offline = ["--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*install, *offline, "--target", str(tmp_path), str(PACKAGE)], check=True, timeout=100)
+    subprocess.run([*install, *offline, "--target", str(folder), str(PACKAGE)], check=True, timeout=100)
+    return folder
+
+
+@pytest.mark.slow
+def test_a_strangers_package_is_installed_and_keeps_every_rule_that_applies(installed):
     code = (
         "import json; from trainers.check_backend import check_backend; r = check_backend('abacus');"
         "print(json.dumps([r.kept, r.broken, r.skipped]))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(tmp_path), "OMP_NUM_THREADS": "1"},
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(installed), "OMP_NUM_THREADS": "1"},
         capture_output=True, text=True, timeout=100, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -188,3 +196,36 @@ def test_a_strangers_package_is_installed_and_keeps_every_rule_that_applies(tmp_
     assert broken == {}
     assert skipped == {"the_critic_learns": "the abacus has no critic"}
     assert len(kept) == len(RULES) - 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_strangers_backend_trains_and_warms_up_by_the_commands(installed, tmp_path):
+    """The rest of a run does not need more of a backend than the contract."""
+    model = tiny_model(tmp_path / "model")
+    options = "{size: 4, observation: relative}"
+    env = f"{{env: maze, format: plain, options: {options}, max_steps: 2}}"
+    common = ["run.threads=1", "run.trackers=[jsonl]", "run.plots=false", "--backend", "abacus"]
+    train = [
+        "train", f"model.path={model}", f"environments=[{env}]", f"run.dir={tmp_path / 'rl'}", "run.steps=2",
+        "batch.tasks_per_step=2", "batch.group_size=2", "rollout.max_prompt_tokens=250", "evaluation.before=false",
+        "rollout.max_episode_tokens=400", "rollout.max_turn_tokens=3", "algorithm.zero_variance=keep", *common,
+    ]  # fmt: skip
+    sft = [
+        "sft", f"model.path={model}", "data.env=maze", f"data.options={options}", "data.format=plain",
+        "data.tasks=3", "data.max_tokens=1024", "episodes_per_step=2", "run.steps=1", f"run.dir={tmp_path / 'sft'}", *common,
+    ]  # fmt: skip
+    code = (
+        "import json, sys; from agentenv.cli.main import main\n"
+        "for words in json.loads(sys.argv[1]):\n"
+        "    try: main(words)\n"
+        "    except SystemExit as ended: assert not ended.code"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps([train, sft])],
+        env={**os.environ, "PYTHONPATH": str(installed), "OMP_NUM_THREADS": "1"},
+        capture_output=True, text=True, timeout=280, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "complete at step 2, 2 optimizer steps" in done.stdout
+    assert "complete at step 1; the model is in" in done.stdout

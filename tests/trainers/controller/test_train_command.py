@@ -153,3 +153,9 @@ def test_two_ranks_train_end_to_end(model, tmp_path, command):
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("complete at step 2, 2 optimizer steps") == 1, "rank 0 alone speaks"
     assert [row["learn/optimizer_steps"] for row in rows_of(tmp_path)] == [1.0, 1.0]
+    alone = [word for word in words if not word.startswith(("launch.", "run.steps="))]
+    with pytest.raises(SystemExit) as ended:
+        main([*alone, "run.steps=3"])
+    assert not ended.value.code
+    assert [row["learn/optimizer_steps"] for row in rows_of(tmp_path)] == [1.0, 1.0, 1.0], "one rank went on"
+    assert "at step 2" in (tmp_path / "notes.log").read_text()
