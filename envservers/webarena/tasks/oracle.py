@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
-from envservers.webarena.tasks.observed import Line, inside, joined, read_lines
+from envservers.webarena.tasks.observed import Line, below, inside, joined, read_lines
 from envservers.webarena.tasks.plan import (
     Back,
     Choose,
@@ -62,7 +62,8 @@ class _Runner:
                 )
             case Choose():
                 line = yield from self._found(("combobox", "listbox"), step.name, step.within)
-                yield from self._act(f"select [{line.id}] [{self._text(step.option)}]", new_page=False)
+                option = self._option(line, self._text(step.option), step.starts)
+                yield from self._act(f"select [{line.id}] [{option}]", new_page=False)
             case Page():
                 yield from self._page(step)
             case Read():
@@ -108,6 +109,14 @@ class _Runner:
                 if line.id and line.role in roles and _named(line, name, starts):
                     return line
         return None
+
+    def _option(self, line: Line, wanted: str, starts: bool) -> str:
+        """The whole name of an option of a list on the screen."""
+        options = [each.name for each in below(self.screen, self.screen.index(line)) if each.role == "option"]
+        found = next((name for name in options if name == wanted or (starts and name.startswith(wanted))), None)
+        if found is None:
+            raise PlanFailed(f"no option {wanted!r} in {line.name!r}")
+        return found
 
     def _scroll(self, *, down: bool) -> Generator[str, str, bool]:
         """One screen further; False when there is none."""

@@ -53,6 +53,8 @@ class Choose:
     name: str
     option: Text
     within: Within | None = None
+    starts: bool = False
+    """Whether the option only has to start so."""
 
 
 @dataclass(frozen=True, slots=True)

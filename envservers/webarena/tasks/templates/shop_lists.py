@@ -38,7 +38,11 @@ def on_sale(world: World, where: str, *values: int | str) -> list[tuple[int, str
         *values,
     )
     return [
-        (facts.unit_cents(row["price_cents"], row["special_cents"], percents.get(row["category_id"], 0)), row["name"], row["id"])
+        (
+            facts.unit_cents(row["price_cents"], row["special_cents"], percents.get(row["category_id"], 0)),
+            row["name"],
+            row["id"],
+        )
         for row in rows
     ]
 
@@ -46,7 +50,11 @@ def on_sale(world: World, where: str, *values: int | str) -> list[tuple[int, str
 def some_leaf(world: World, rng: random.Random, least: int = 3) -> tuple[int, list[str]] | None:
     """A category with at least so many products, and the names on the way to it."""
     leaf = some_product(world, rng).category_id
-    return (leaf, list(facts.category_path(world, leaf))) if len(on_sale(world, "category_id = ?", leaf)) >= least else None
+    return (
+        (leaf, list(facts.category_path(world, leaf)))
+        if len(on_sale(world, "category_id = ?", leaf)) >= least
+        else None
+    )
 
 
 def _leaf_of(world: World, path: list[str]) -> int:
@@ -217,7 +225,9 @@ SORTED = Template(
 
 
 def _searched(world: World, rng: random.Random) -> dict[str, Any] | None:
-    term = rng.choice(world.rows("SELECT term, results FROM search_term WHERE results BETWEEN 3 AND 60 ORDER BY id"))["term"]
+    term = rng.choice(world.rows("SELECT term, results FROM search_term WHERE results BETWEEN 3 AND 60 ORDER BY id"))[
+        "term"
+    ]
     brands = world.column("SELECT name FROM brand ORDER BY id")
     if any(word.casefold() in term.casefold() for word in brands):
         return None
@@ -225,7 +235,14 @@ def _searched(world: World, rng: random.Random) -> dict[str, Any] | None:
 
 
 def _expect_searched(world: World, params: Params) -> tuple[Check, ...]:
-    return (Url(host=HOST, path="/search", query=(("q", params["term"]), ("stock", "in")), without=("price", "brand", "rating", "page")),)
+    return (
+        Url(
+            host=HOST,
+            path="/search",
+            query=(("q", params["term"]), ("stock", "in")),
+            without=("price", "brand", "rating", "page"),
+        ),
+    )
 
 
 SEARCHED = Template(
@@ -262,7 +279,6 @@ def _expect_low_reviews(world: World, params: Params) -> tuple[Check, ...]:
 
 
 def _plan_low_reviews(params: Params) -> Plan:
-    from envservers.webarena.tasks.plan import Choose
 
     return (
         *search_for(params["product"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Sequence
 
@@ -48,7 +49,7 @@ def listed(name: str) -> Callable[[Memory], str]:
 
 def first_card(lines: Sequence[Line]) -> str | None:
     """The name of the first product of a list: a heading that is a link."""
-    for heading, link in zip(lines, lines[1:], strict=False):
+    for heading, link in itertools.pairwise(lines):
         if (heading.role, link.role) == ("heading", "link") and heading.name == link.name:
             return heading.name
     return None
