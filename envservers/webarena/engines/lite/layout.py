@@ -19,10 +19,12 @@ _BLANKS = re.compile(r"[ \t\n\f\r]+")
 class _Line:
     """Where the inline content stands now."""
 
-    __slots__ = ("blank", "last", "run", "runs")
+    __slots__ = ("blank", "last", "run", "runs", "spaces")
 
-    def __init__(self, runs: count[int]) -> None:
+    def __init__(self, runs: count[int], spaces: list[Text]) -> None:
         self.runs = runs
+        self.spaces = spaces
+        """Texts that are white space alone and may be drawn."""
         self.run = next(runs)
         self.blank = True
         """Whether a further space would collapse."""
@@ -62,7 +64,10 @@ def lay_out(document: Document, styles: Styles = PLAIN) -> None:
     """Set `display`, `run` and `shown` throughout a document, by its present state."""
     for element in document.elements:
         element.display = ""
-    _Layout(styles).block(document.body, BLOCK, _Line(count(1)), False)
+    spaces: list[Text] = []
+    _Layout(styles).block(document.body, BLOCK, _Line(count(1), spaces), False)
+    for space in spaces:
+        space.shown = " " if _tells(space) else ""
 
 
 class _Layout:
@@ -96,6 +101,8 @@ class _Layout:
                 line.atom()
             else:
                 line.text(kid)
+                if kid.shown in ("", " ") and _has_place(kid):
+                    line.spaces.append(kid)
 
     def _element(self, kid: Element, line: _Line, kept: bool, item: bool) -> None:
         attrs, tag = kid.attrs, kid.tag
@@ -115,7 +122,7 @@ class _Layout:
             self._content(kid, line, kept)
         else:
             kid.display, kid.run = display, line.run
-            inner = _Line(line.runs)
+            inner = _Line(line.runs, line.spaces)
             self._content(kid, inner, kept)
             inner.end()
             line.atom()
@@ -128,6 +135,75 @@ def _item_text(text: Text, line: _Line, kept: bool) -> None:
     else:
         line.text(text)
     line.fresh()
+
+
+def _has_place(space: Text) -> bool:
+    """Whether white space between tags is laid out at all: after inline content of the same parent, not after text."""
+    if space.data.strip(BLANK):
+        return False
+    kids = space.parent.kids
+    for before in reversed(kids[: kids.index(space)]):
+        if isinstance(before, Text):
+            return False
+        if before.display:
+            return before.display not in (BLOCK, FLEX)
+    return space.parent.display == INLINE
+
+
+def _tells(space: Text) -> bool:
+    """Whether a lone space separates what a reader would else hear as one; the tree has no others."""
+    before, after = _next_to(space, -1), _next_to(space, 1)
+    if before is None or after is None or _separates(before, -1, 0) or _separates(after, 1, 0):
+        return False
+    box = _box(space)
+    return not any(isinstance(near, Text) and _box(near) is not box for near in (before, after))
+
+
+def _next_to(node: Element | Text, way: int) -> Element | Text | None:
+    """The neighbour in the document, that of an ancestor when there is none."""
+    at: Element | Text = node
+    while at.parent is not None:
+        kids = at.parent.kids
+        place = kids.index(at) + way
+        if 0 <= place < len(kids):
+            return kids[place]
+        at = at.parent
+    return None
+
+
+_DEEPEST = 3
+
+
+def _separates(node: Element | Text, way: int, depth: int) -> bool:
+    """Whether a reader hears a break on the near side of a neighbour anyhow; `way` is where it lies."""
+    if isinstance(node, Text):
+        if not node.data.strip(BLANK) or not node.shown:
+            return True
+        if depth > _DEEPEST:
+            return False
+        return node.shown[0 if way > 0 else -1] in BLANK
+    if not node.display:
+        return True
+    if depth > _DEEPEST:
+        return False
+    if node.tag == "br":
+        return True
+    if node.tag == "img":
+        return False
+    if node.display != INLINE:
+        return True
+    kids = [kid for kid in node.kids if isinstance(kid, Text) or kid.display]
+    if kids:
+        return _separates(kids[0 if way > 0 else -1], way, depth + 1)
+    near = _next_to(node, way)
+    return near is not None and _separates(near, way, depth + 1)
+
+
+def _box(node: Text) -> Element:
+    at = node.parent
+    while at.display == INLINE and at.parent is not None:
+        at = at.parent
+    return at
 
 
 def hide(element: Element) -> None:

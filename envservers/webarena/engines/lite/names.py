@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from envservers.webarena.engines.engine import UnsupportedMarkup
 from envservers.webarena.engines.lite.document import (
@@ -39,7 +39,7 @@ _LENDS = NAMED_BY_CONTENT | frozenset(
 _MUTE_ROLES = frozenset({"alert", "status", "img", "search", "group", "dialog"})
 """Roles whose content never counts in a name."""
 
-_NAMELESS = NOT_NAMED | {"span", "div", "pre", "small"}
+_NAMELESS = NOT_NAMED | {"span", "div", "pre", "small", "time"}
 """Tags that a title describes and never names."""
 
 
@@ -52,7 +52,7 @@ class Names:
     def of(self, element: Element) -> str:
         """Name of an element."""
         text, _ = self._alternative(element, set(), inner=False, asked=False)
-        return _BLANKS.sub(" ", text)
+        return _simplified(text)
 
     def _alternative(self, element: Element, seen: set[int], *, inner: bool, asked: bool) -> tuple[str, bool]:
         """The text that stands for an element, and whether it is something else than its content.
@@ -63,13 +63,15 @@ class Names:
         visited = index in seen
         if inner and not visited:
             value = self._value(element)
-            if value:
+            if value or element.tag == "select":
                 return value, True
         seen.add(index)
         attrs = element.attrs
         if not asked and not visited and attrs.get("aria-labelledby"):
             elements = [self.document.ids[name] for name in attrs["aria-labelledby"].split()]
-            return self._texts(elements, seen, asked=True), True
+            text = self._texts(elements, seen, asked=True)
+            if text.strip(BLANK):
+                return text, True
         label = attrs.get("aria-label", "")
         if label.strip(BLANK):
             return label, True
@@ -81,6 +83,8 @@ class Names:
             if text:
                 return text, False
         title = attrs.get("title", "")
+        if attrs.get("alt") == "":
+            return "", False
         if title and (asked or not self._nameless(element)) and title.strip(BLANK) != self._shown(element).strip(BLANK):
             return title, True
         return "", False
@@ -105,7 +109,10 @@ class Names:
         if tag in ("input", "textarea", "select", "button") and labelable(element):
             labels = self.document.labels.get(element.index)
             if labels:
-                return self._texts(labels, seen, asked=False).strip(BLANK), True
+                fresh = any(label.index not in seen for label in labels)
+                text = self._texts(labels, seen, asked=False).strip(BLANK)
+                if fresh:
+                    return text, True
             if tag == "input" and element.kind == "submit":
                 return attrs.get("value", ""), False
             if tag == "textarea" or (tag == "input" and element.kind in TEXT_TYPES):
@@ -154,7 +161,7 @@ class Names:
         named_before = False
         end = ""
         drawn = bool(element.display)
-        for kid in element.kids:
+        for kid in _parts(element) if drawn else element.kids:
             if isinstance(kid, Text):
                 text, named = self._words(kid, drawn), False
                 if not text:
@@ -193,11 +200,41 @@ class Names:
         return "".join(kid.shown if isinstance(kid, Text) else self._shown(kid) for kid in element.kids)
 
 
+def _simplified(text: str) -> str:
+    """White space collapsed; one space stays at either end that had any, as Chromium leaves it."""
+    if not text:
+        return ""
+    before = " " if text[0] in BLANK else ""
+    after = " " if text[-1] in BLANK else ""
+    return before + _BLANKS.sub(" ", text).strip(" ") + after
+
+
+def _parts(element: Element) -> Iterator[Element | Text]:
+    """What the tree has below an element: plain spans are no part of it, their content is."""
+    for kid in element.kids:
+        if isinstance(kid, Element):
+            if kid.tag in ("span", "small") and kid.display == INLINE and _is_plain(kid) and not _in_label(kid):
+                yield from _parts(kid)
+                continue
+            if kid.tag == "img" and kid.attrs.get("alt") == "" and "title" not in kid.attrs and not _in_label(kid):
+                continue
+        yield kid
+
+
+_PLAIN = frozenset({"class", "lang", "datetime"})
+
+
+def _is_plain(element: Element) -> bool:
+    return not element.attrs or _PLAIN.issuperset(element.attrs)
+
+
+def _in_label(element: Element) -> bool:
+    return element.within("label") is not None
+
+
 def _left_out(kid: Element, drawn: bool) -> bool:
     if "aria-hidden" in kid.attrs or kid.tag in ("optgroup",):
         return True
-    if kid.tag == "img" and kid.attrs.get("alt") == "" and not kid.attrs.get("title"):
-        return False
     return drawn and not kid.display
 
 
@@ -213,4 +250,4 @@ def _apart(before: Element | Text, after: Element | Text) -> bool:
 
 def option_label(option: Element) -> str:
     """What a select shows for an option."""
-    return " ".join(option.text().split())
+    return _BLANKS.sub(" ", option.text()).strip(" ")

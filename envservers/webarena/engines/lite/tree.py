@@ -74,6 +74,9 @@ _ARIA_ROLES = {
     "dialog": "dialog",
 }
 
+_TELLING = frozenset({"id", "title", "aria-describedby"})
+"""Attributes that keep an empty paragraph in the tree."""
+
 _SECTIONING = frozenset({"article", "complementary", "main", "navigation", "region", "section"})
 _ENOUGH_ROWS = 20
 
@@ -126,7 +129,7 @@ class _Builder:
     def _children(self, element: Element, into: list[Node]) -> None:
         for kid in element.kids:
             if isinstance(kid, Text):
-                if kid.shown:
+                if kid.shown and kid.shown != " ":
                     into.append(Node(key=str(element.index), role="StaticText", name=kid.shown))
             else:
                 self._element(kid, into)
@@ -169,7 +172,7 @@ class _Builder:
 
     def _plain(self, element: Element, role: str, into: list[Node]) -> None:
         tag = element.tag
-        name = self.names.of(element) if tag == "fieldset" else self._named(element)
+        name = self.names.of(element) if tag in ("fieldset", "dt") else self._named(element)
         node = self._node(element, role, name, (_VALID,) if tag == "fieldset" else (), into)
         if tag in ("ul", "ol"):
             self.level += 1
@@ -203,7 +206,7 @@ class _Builder:
 
     def _paragraph(self, element: Element, into: list[Node]) -> None:
         holds = any(kid.shown if isinstance(kid, Text) else kid.display for kid in element.kids)
-        if (holds and element.display == BLOCK) or "title" in element.attrs or "aria-describedby" in element.attrs:
+        if (holds and element.display == BLOCK) or not _TELLING.isdisjoint(element.attrs):
             self._children(element, self._node(element, "paragraph", "", (), into).children)
         else:
             self._children(element, into)
@@ -323,11 +326,12 @@ class _Builder:
         value = BULLET * len(element.value) if kind == "password" else element.value
         for line in value.split("\n"):
             if line:
-                below = () if off else _EDITABLE_TEXT
+                below = () if off or fixed else _EDITABLE_TEXT
                 node.children.append(Node(key=node.key, role="StaticText", name=line, properties=below))
 
     def _select(self, element: Element, into: list[Node]) -> None:
-        properties = (*self._states(element), ("hasPopup", "menu"), ("expanded", False))
+        valid = ("invalid", "true") if validation.shown_invalid(self.document, element) else _VALID
+        properties = (*self._states(element, valid), ("hasPopup", "menu"), ("expanded", False))
         node = self._node(element, "combobox", self.names.of(element), properties, into)
         popup = Node(key=node.key, role="MenuListPopup", addressable=False)
         node.children.append(popup)
@@ -344,10 +348,10 @@ class _Builder:
 
     def _option(self, option: Element, off: bool) -> Node:
         properties: Properties
-        if off:
-            properties = (_DISABLED, _FOCUSABLE) if option.checked else (_DISABLED,)
-        elif "disabled" in option.attrs:
+        if "disabled" in option.attrs:
             properties = (_DISABLED,)
+        elif off:
+            properties = (_DISABLED, _FOCUSABLE)
         else:
             properties = (_FOCUSABLE, ("selected", option.checked))
         return Node(key=str(option.index), role="option", name=option_label(option), properties=properties)

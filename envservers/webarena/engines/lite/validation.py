@@ -24,7 +24,7 @@ def shown_invalid(document: Document, element: Element) -> bool:
     """Whether the tree calls it invalid: as above, but an empty required text is not yet wrong."""
     if not _judged(element):
         return False
-    if element.tag == "input" and element.kind in ("checkbox", "radio"):
+    if element.tag == "select" or (element.tag == "input" and element.kind in ("checkbox", "radio")):
         return missing(document, element)
     return _wrong(element)
 
@@ -45,6 +45,8 @@ def missing(document: Document, element: Element) -> bool:
     if element.tag == "input" and element.kind == "checkbox":
         return required and not element.checked
     if element.tag == "input" and element.kind == "radio":
+        if not element.attrs.get("name"):
+            return False
         group = radio_group(document, element)
         return any("required" in radio.attrs for radio in group) and not any(radio.checked for radio in group)
     return required and not element.value
@@ -98,4 +100,4 @@ def radio_group(document: Document, radio: Element) -> list[Element]:
 def option_value(option: Element) -> str:
     """What an option sends."""
     value = option.attrs.get("value")
-    return " ".join(option.text().split()) if value is None else value
+    return re.sub(r"[ \t\n\f\r]+", " ", option.text()).strip(" ") if value is None else value
