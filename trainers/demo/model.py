@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 END, START, PAD = "<|im_end|>", "<|im_start|>", "<|endoftext|>"
+ROLES = ("user", "assistant")
+"""Words of the template, one token each: they come in every turn."""
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -60,7 +62,7 @@ def make_tokenizer(texts: Iterable[str], vocabulary: int = 400) -> Any:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    bpe.train_from_iterator(list(texts), trainer)
+    bpe.train_from_iterator([*texts, *ROLES], trainer)
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token=END, pad_token=PAD)
     tokenizer.chat_template = CHATML
     return tokenizer

@@ -56,6 +56,16 @@ def test_shortest_paths_are_twice_the_size_or_longer_and_limits_twice_the_path(s
         assert task.max_steps == 2 * shortest <= SPEC.max_steps
 
 
+def test_short_paths_take_two_to_size_moves_of_twice_as_many():
+    tasks = SPEC.task_set({"size": 4, "path": "short"})
+    found = Counter()
+    for task in (tasks.get("test", index) for index in range(tasks.count("test"))):
+        moves = distances(task.payload["rows"], tuple(task.payload["goal"]))[tuple(task.payload["start"])]
+        assert task.max_steps == 8
+        found[moves] += 1
+    assert sorted(found) == [2, 3, 4]
+
+
 @pytest.mark.parametrize("split", GENERATED)
 def test_every_split_has_three_categories_in_equal_parts_and_four_difficulties(split):
     tasks = tasks_of(split)
@@ -90,8 +100,8 @@ def test_equal_tasks_give_equal_bytes_in_every_process_and_under_every_hash_seed
 @pytest.mark.parametrize(
     ("size", "digest"),
     [
-        (4, "0e26b7e26b0024ab70670befb58866961cc6920f8136928ed20f67387d402027"),
-        (5, "f0c5d83dbde722e9affd04ac1e5210a5a2c577ddb283837635beb2a4aeca3411"),
+        (4, "a7a402071a1543b9643bb779f4167c4e8172ebb2ca03fb33874887284f109244"),
+        (5, "d0e90ee6067cd4d5e94147d6df40795113016de9dad4faf92991dc453f78c40b"),
     ],
 )
 def test_tasks_are_the_ones_that_were_published(size, digest):
@@ -114,4 +124,4 @@ def test_the_spec_imports_no_engine():
 def test_the_card_is_json_and_names_the_own_world():
     card = json.loads(json.dumps(SPEC.card()))
     assert card["world"] == "agentenv-maze-v1"
-    assert [o["name"] for o in card["options"]] == ["size", "observation"]
+    assert [o["name"] for o in card["options"]] == ["size", "path", "observation"]
