@@ -6,6 +6,7 @@ An action that holds a character outside of ASCII pays: for a model over bytes t
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -42,6 +43,20 @@ class Coin(Env):
         )
 
 
+class SlowStart(Coin):
+    """A coin whose making and whose resets take their time."""
+
+    PAUSE_S = 0.15
+
+    def __init__(self) -> None:
+        time.sleep(self.PAUSE_S)
+        super().__init__()
+
+    def reset(self, task: Task) -> StepResult:
+        time.sleep(self.PAUSE_S)
+        return super().reset(task)
+
+
 def pays(text: str) -> float:
     """1 for an action with a character outside of ASCII."""
     return float(any(ord(char) > 127 for char in text))
@@ -52,6 +67,11 @@ def coin_tasks(options: Mapping[str, Any]) -> TableTasks:
     made = tasks_of("coin", 24)
     dev = [Task(id=f"coin/dev/{i}", env="coin", split="dev", index=i, seed=1000 + i, category="even") for i in range(6)]
     return TableTasks(tables={**made.tables, "dev": dev}, version="1")
+
+
+def slow_tasks(options: Mapping[str, Any]) -> TableTasks:
+    """Eight of them."""
+    return tasks_of("slow_start", 8)
 
 
 COIN = spec(
@@ -67,11 +87,16 @@ COIN = spec(
 )
 
 
+SLOW_START = spec("slow_start", "trainer_envs:SlowStart", Concurrency.ANY_THREAD, tasks="trainer_envs:slow_tasks")
+
+
 @contextlib.contextmanager
 def coins() -> Iterator[None]:
-    """The coin is registered inside."""
-    registry.register(COIN)
+    """The coins are registered inside."""
+    for made in (COIN, SLOW_START):
+        registry.register(made)
     try:
         yield
     finally:
-        registry._registered.pop(COIN.id, None)
+        for made in (COIN, SLOW_START):
+            registry._registered.pop(made.id, None)

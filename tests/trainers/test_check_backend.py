@@ -213,7 +213,8 @@ def test_a_strangers_backend_trains_and_warms_up_by_the_commands(installed, tmp_
     ]  # fmt: skip
     sft = [
         "sft", f"model.path={model}", "data.env=maze", f"data.options={options}", "data.format=plain",
-        "data.tasks=3", "data.max_tokens=1024", "episodes_per_step=2", "run.steps=1", f"run.dir={tmp_path / 'sft'}", *common,
+        "data.tasks=3", "data.max_tokens=1024", "episodes_per_step=2", "run.steps=1", f"run.dir={tmp_path / 'sft'}",
+        *common,
     ]  # fmt: skip
     code = (
         "import json, sys; from agentenv.cli.main import main\n"

@@ -52,6 +52,10 @@ def extended(item: Item, final_tokens: Ints) -> Item:
     return Item(tokens=tokens, at=at, targets=np.append(item.targets, 0))
 
 
+PAD = 0
+"""Stands behind shorter rows; nothing looks at it, so any id would do."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
     """How much goes in one forward pass."""
@@ -129,7 +133,7 @@ def layout(items: Sequence[Item], *, packed: bool) -> Layout:
             targets=targets,
         )
     longest = max(len(i) for i in items)
-    tokens = np.zeros((len(items), longest), np.int64)
+    tokens = np.full((len(items), longest), PAD, np.int64)
     for row, item in enumerate(items):
         tokens[row, : len(item)] = item.tokens
     return Layout(

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import pytest
 from toy_agents import Scripted
 from toy_registry import registered
+from trainer_envs import SlowStart, coins
 
 from agentenv.agents import AgentSpec
 from agentenv.errors import BadCall
@@ -77,6 +78,15 @@ def test_no_episode_waits_for_the_turn_of_another():
     assert ended[-1] == 0
     assert [p.place.slot.group for p in found.played] == [0, 1, 2, 3], "the order is that of the places all the same"
     assert found.seconds < 2 * 5 * 0.06
+
+
+def test_environments_are_made_and_reset_side_by_side():
+    with coins():
+        found = collected(
+            lambda place, attempt: Scripted("go").spec, groups=8, room={"env": "slow_start"}, concurrency=8
+        )
+    assert endings(found) == ["failure"] * 8
+    assert found.seconds < 8 * SlowStart.PAUSE_S, "one after the other would take twice that"
 
 
 def test_a_lost_episode_is_played_again_with_another_attempt():

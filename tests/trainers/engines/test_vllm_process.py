@@ -1,6 +1,7 @@
 """Frames on the socket, and the environment that the process gets."""
 
 import io
+import socket
 
 import pytest
 
@@ -26,6 +27,34 @@ def test_a_frame_cut_anywhere_is_the_end():
     whole = vllm_worker.frame({"kind": "close"}, b"body")
     for length in range(len(whole)):
         assert vllm_worker.read_frame(io.BytesIO(whole[:length])) is None
+
+
+class Caching:
+    """The side of vLLM's engine that a push meets: its prefix cache is free after so many tries."""
+
+    def __init__(self, tries: float) -> None:
+        self.tries, self.pushed = tries, []
+
+    def collective_rpc(self, method, args):
+        self.pushed.append((method, args))
+
+    def reset_prefix_cache(self) -> bool:
+        self.tries -= 1
+        return self.tries <= 0
+
+
+@pytest.mark.parametrize(("tries", "kind"), [(3, "done"), (float("inf"), "failed")])
+def test_a_prefix_cache_that_stays_is_an_error_of_the_push(monkeypatch, tries, kind):
+    monkeypatch.setattr(vllm_worker.time, "sleep", lambda _: None)
+    ours, theirs = socket.socketpair()
+    with ours, theirs, ours.makefile("rb") as answers:
+        worker = vllm_worker.Worker(theirs)
+        worker._engine = Caching(tries)
+        worker._take({"kind": "push", "id": 7, "files": ["a.safetensors"]}, b"")
+        header, _ = vllm_worker.read_frame(answers)
+    assert worker._engine.pushed == [("agentenv_push", (["a.safetensors"], b""))]
+    assert (header["kind"], header["id"]) == (kind, 7)
+    assert kind == "done" or "reset_prefix_cache() gave False" in header["error"]
 
 
 def test_the_process_inherits_no_rank_and_no_python_path():

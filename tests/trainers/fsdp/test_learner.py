@@ -21,6 +21,7 @@ from transformers import (
 from agentenv.errors import BadCall
 from trainers.algorithms.losses import Totals
 from trainers.fsdp import model as fsdp_model
+from trainers.fsdp import packing as fsdp_packing
 from trainers.fsdp.learner import FsdpLearner
 from trainers.fsdp.update import minibatches
 from trainers.learner import NonFiniteLoss
@@ -163,6 +164,18 @@ def test_masked_tokens_and_padding_have_no_gradient(tied, learners):
         learner = learners(tied, batch__packing=packing)
         one, two = gradients(learner, batch), gradients(learner, other)
         assert all(np.array_equal(one[name], two[name]) for name in one)
+
+
+def test_what_stands_in_the_padding_does_not_matter(tied, learners, monkeypatch):
+    """Lengths come from the items: no token id is a mark of padding, not even that of an end inside a prompt."""
+    learner, batch = learners(tied, batch__packing="off", batch__episodes_per_microbatch=8), made_batch()
+    for segment in batch.segments:
+        segment.tokens[0] = 2
+    with_zeros, logprobs = gradients(learner, batch), learner.logprobs(batch)
+    monkeypatch.setattr(fsdp_packing, "PAD", 2)
+    with_ends, again = gradients(learner, batch), learner.logprobs(batch)
+    assert all(np.array_equal(with_zeros[name], with_ends[name]) for name in with_zeros)
+    assert all(np.array_equal(a, b) for a, b in zip(logprobs, again, strict=True))
 
 
 def test_masters_are_float32_whatever_the_checkpoint_was_saved_in(tmp_path, learners):

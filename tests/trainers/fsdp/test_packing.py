@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from token_batches import made_segment
 
+from trainers.batch import Segment
 from trainers.fsdp.packing import Item, Sizes, extended, item_of, layout, plan
 
 LENGTHS = st.lists(st.integers(2, 60), max_size=40)
@@ -47,6 +48,22 @@ def test_wanted_positions_point_at_the_token_before_each_target(seed, count, pac
     assert laid.tokens.shape == laid.positions.shape
     if packed:
         assert sum(laid.lengths) == laid.tokens.size
+
+
+def test_the_rows_of_logits_of_a_three_turn_chat():
+    """One before each sampled token; positions without gaps, whether the row is padded or packed."""
+    sampled = [9, 10, 11, 23, 24, 35, 36, 37]
+    mask = np.isin(np.arange(38), sampled)
+    chat = Segment(
+        tokens=np.arange(100, 138), mask=mask, turn=np.where(mask, 0, -1), engine_logprobs=np.zeros(38, np.float32)
+    )
+    item = item_of(chat)
+    assert item.at.tolist() == [8, 9, 10, 22, 23, 34, 35, 36]
+    assert item.targets.tolist() == [100 + t for t in sampled]
+    longer = Item(tokens=np.arange(50), at=np.array([48]), targets=np.array([49]))
+    for packed in (True, False):
+        laid = layout([longer, item], packed=packed)
+        assert laid.positions.reshape(-1)[50:88].tolist() == list(range(38))
 
 
 def test_an_extended_item_also_wants_its_last_token():

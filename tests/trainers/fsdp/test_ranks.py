@@ -22,6 +22,7 @@ CUTS = [
     {"batch__tokens_per_microbatch": 40, "loss__aggregate": "episode_mean"},
     {"batch__packing": "off", "batch__episodes_per_microbatch": 1, "loss__aggregate": "constant"},
     {"batch__packing": "off", "batch__episodes_per_microbatch": 3, "fsdp__shard_size": 1},
+    {"fsdp__cpu_offload": True, "batch__packing": "off", "batch__episodes_per_microbatch": 2},
     {"model__gradient_checkpointing": True, "batch__tokens_per_microbatch": 100, "model__lora__rank": 2},
 ]
 
