@@ -26,10 +26,11 @@ from envservers.webarena.world.places import add_places
 from envservers.webarena.world.sizes import SIZES, STARTS_AT, VERSION, Size
 from envservers.webarena.world.store import (
     add_coupons,
+    add_messages,
     add_pages,
-    add_post,
     add_rates,
     add_staff,
+    add_subscribers,
     insert_search_terms,
     search_terms,
 )
@@ -113,7 +114,8 @@ def _tables(seed: int, size: Size) -> tuple[Tables, list[str]]:
     history = add_orders(tables, draw("orders"), size, calendar, kinds, voice)
     add_reviews(tables, draw("reviews"), size, calendar, kinds, history, voice)
     add_lists(tables, draw("lists"), kinds)
-    add_post(tables, draw("post"), size, voice)
+    add_subscribers(tables, draw("subscribers"), size)
+    add_messages(tables, draw("messages"), size, voice)
     return tables, search_terms(draw("terms"), size, leaves)
 
 

@@ -27,6 +27,7 @@ class Kind:
     leaf: Leaf
     department: str
     noun: str
+    qualifier: str
     specs: list[tuple[str, str]]
     good: list[str]
     """What its reviewers praise, the first most."""
@@ -51,15 +52,12 @@ def add_brands(tables: Tables, draw: Draw, size: Size) -> None:
     """The first thirty are the world's companies."""
     names = list(words("names")["brands"].items())[: size.brands]
     companies = draw.shuffled(names[:COMPANIES]) + names[COMPANIES:]
-    founders = draw.some(tables["person"], len(companies))
+    heads = draw.some(tables["person"], len(companies))
     for number, (name, trades) in enumerate(companies):
         town = draw.pick(tables["town"])
-        founder = founders[number]["name"]
-        year = draw.between(1889, 2019)
-        staff = draw.between(4, 90) * 5
         about = (
-            f"{name} makes things for {' and '.join(trade.lower() for trade in trades)} in {town['name']}. "
-            f"{founder} founded the company in {year}; about {staff} people work there today."
+            f"{name} is a company from {town['name']}, known in {' and '.join(trades)}. It was founded in "
+            f"{draw.between(1889, 2019)}; {heads[number]['name']} leads it and its {draw.between(4, 90) * 5} people."
         )
         tables.add("brand", name=name, slug=slug(name), about=about, town_id=town["id"])
 
@@ -128,11 +126,13 @@ def _makers(tables: Tables) -> dict[str, list[Row]]:
 def _kind(draw: Draw, leaf: Leaf, department: str, created: dt.datetime) -> Kind:
     created = at_hour(draw, created.date(), draw.between(8, 17))
     changed = created + (START - created) * (0.3 + 0.6 * draw.random())
+    noun, qualifier = draw.pick(leaf.nouns), draw.pick(leaf.qualifiers)
     return Kind(
         leaf=leaf,
         department=department,
-        noun=draw.pick(leaf.nouns),
-        specs=[(name, draw.pick(values)) for name, values in leaf.specs],
+        noun=noun,
+        qualifier=qualifier,
+        specs=_specs(draw, leaf, noun, qualifier),
         good=draw.some(leaf.good, 4),
         bad=draw.some(leaf.bad, 2),
         broken=draw.some(leaf.broken, 2),
@@ -141,6 +141,17 @@ def _kind(draw: Draw, leaf: Leaf, department: str, created: dt.datetime) -> Kind
         old_price=0,
         price_since=changed.replace(microsecond=0) if draw.chance(0.35) else created,
     )
+
+
+def _specs(draw: Draw, leaf: Leaf, noun: str, qualifier: str) -> list[tuple[str, str]]:
+    """A value each; what the name says is true, so a Wool Pillow is filled with wool."""
+    words_of_name = {word for word in re.findall(r"[a-z]+", f"{qualifier} {noun}".lower()) if len(word) > 3}
+    specs = []
+    for place, (name, values) in enumerate(leaf.specs):
+        fitting = leaf.ranges.get(noun, values) if place == 0 else values
+        said = [value for value in fitting if words_of_name & set(re.findall(r"[a-z]+", value.lower()))]
+        specs.append((name, draw.pick(said or fitting)))
+    return specs
 
 
 def _product(
@@ -170,7 +181,7 @@ def _product(
         special_cents=special if draw.chance(0.12) and special < price else None,
         stock=_stock(draw),
         status="disabled" if draw.chance(0.03) else "enabled",
-        description=voice.description(kind.leaf, kind.noun, brand["name"], kind.specs),
+        description=voice.description(kind, brand["name"], kind.specs),
         weight_g=max(5, round(grams * (0.9 + 0.2 * draw.random()) / 5) * 5),
         created_at=text(kind.created),
         popularity=weight,
@@ -188,7 +199,7 @@ def _grade(kind: Kind) -> float:
 
 def _price(draw: Draw, kind: Kind) -> int:
     low, high = kind.leaf.price
-    place = min(1.0, max(0.0, 0.7 * _grade(kind) + 0.55 * draw.random() ** 2))
+    place = min(1.0, 0.55 * _grade(kind) + 0.45 * draw.random() ** 2)
     return _ending(draw, round(100 * (low + (high - low) * place)))
 
 
@@ -214,17 +225,18 @@ def _name(draw: Draw, kind: Kind, brand: Row, before: list[Row]) -> str:
         if same:
             return str(draw.pick(same))
     series = draw.pick(words("names")["series"])
-    qualifier = draw.pick(kind.leaf.qualifiers)
+    qualifier = kind.qualifier
+    if kind.leaf.titles:
+        return str(draw.pick(kind.leaf.titles).format(series=series))
     name = draw.pick(
         (f"{series} {qualifier} {kind.noun}", f"{series} {kind.noun}", f"{qualifier} {kind.noun} {series}")
     )
-    if draw.chance(0.4) and not kind.leaf.sizes:
+    if draw.chance(0.4) and not kind.leaf.sizes and re.search("[a-zA-Z]", kind.specs[0][1]):
         name = f"{name}, {kind.specs[0][1]}"
     if draw.chance(0.05):  # titles as marketplaces have them
         values = ", ".join(value for _, value in kind.specs[1:4] if value not in ("yes", "no"))
-        extra = draw.some(kind.leaf.qualifiers, 2)
         uses = " and ".join(draw.some(kind.leaf.uses, 2))
-        name = f"{brand['name']} {name} - {values} - {' / '.join(extra)}, for {uses}"
+        name = f"{brand['name']} {name} - {values} - for {uses}"
     return name
 
 

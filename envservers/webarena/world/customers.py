@@ -18,15 +18,14 @@ _PASSWORD_WORDS = ("anchor", "barley", "candle", "dapple", "easel", "feather", "
 
 def add_customers(tables: Tables, draw: Draw, size: Size) -> None:
     """Groups, customers in order of registration, addresses."""
-    for name, percent in GROUPS:
-        tables.add("customer_group", name=name, discount_percent=percent)
+    for group, percent in GROUPS:
+        tables.add("customer_group", name=group, discount_percent=percent)
     first, last = words("names")["first"], words("names")["last"]
     mails: set[str] = set()
     # A third registered before the history that the shop still has, the rest during it.
-    days = sorted((int(draw.random() * (DAYS + 365)) for _ in range(size.customers - 1)), reverse=True)
-    for number in range(size.customers):
-        age = DAYS + 380 if number == 0 else max(1, days[number - 1])
-        created = at_hour(draw, START.date() - dt.timedelta(days=age), draw.between(7, 22))
+    days = [DAYS + 380] + [max(1, int(draw.random() * (DAYS + 365))) for _ in range(size.customers - 1)]
+    moments = sorted(at_hour(draw, START.date() - dt.timedelta(days=day), draw.between(7, 22)) for day in days)
+    for number, created in enumerate(moments):
         name: tuple[str, str]
         if number == 0:
             name = MAIN
@@ -76,7 +75,7 @@ def _customer(tables: Tables, draw: Draw, name: tuple[str, str], created: dt.dat
 def _mail(draw: Draw, name: tuple[str, str], taken: set[str]) -> str:
     first, last = (part.lower().replace(" ", "").replace("'", "") for part in name)
     domains = words("names")["mail_domains"]
-    forms = (
+    forms: tuple[str, ...] = (
         f"{first}.{last}",
         f"{first[0]}.{last}",
         f"{first}{draw.between(60, 99)}",

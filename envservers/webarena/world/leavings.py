@@ -11,9 +11,8 @@ from envservers.webarena.world.grammar.load import words
 from envservers.webarena.world.orders import History
 from envservers.webarena.world.sizes import Size
 from envservers.webarena.world.tables import Row, Tables
-from envservers.webarena.world.voices import Voice, with_typo
+from envservers.webarena.world.voices import TYPOS, Voice, with_typo
 
-TYPOS = 0.05
 _MAIN_REVIEWS = 9
 
 
@@ -90,7 +89,8 @@ def _nickname(draw: Draw, customer: Row | None) -> str:
     names = words("names")
     first = customer["first_name"] if customer else draw.pick(names["first"])
     last = customer["last_name"] if customer else draw.pick(names["last"])
-    return str(draw.pick((f"{first} {last[0]}.", f"{first} {last[0]}.", first, f"{first.lower()}_{last[:3].lower()}")))
+    forms = (f"{first} {last[0]}.", f"{first} {last[0]}.", first, f"{first.lower()}_{last[:3].lower()}")
+    return forms[(customer["id"] - 1) % 4] if customer else draw.pick(forms)
 
 
 def add_lists(tables: Tables, draw: Draw, kinds: dict[int, Kind]) -> None:

@@ -14,21 +14,32 @@ from envservers.webarena.world.grammar.load import words
 from envservers.webarena.world.places import phone, place_fields, street
 from envservers.webarena.world.sizes import Size
 from envservers.webarena.world.tables import Row, Tables
-from envservers.webarena.world.totals import order_totals
+from envservers.webarena.world.totals import order_totals, percent_of
 from envservers.webarena.world.vocabulary import CARRIERS, PAYMENTS, REFUND_REASONS, RETURN_REASONS
 from envservers.webarena.world.voices import Voice
 
 _LINES = (1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7, 9, 12)
 _QUANTITIES = (1,) * 15 + (2, 2, 2, 3, 4)
+_FRESH = dt.timedelta(days=9)
+"""A busy last week, so that there are orders in every state of work."""
+_SPECIALS_SINCE = dt.timedelta(days=10)
 _MAIN_AGES_H = {"pending": 4, "processing": 30, "shipped": 96, "on_hold": 200}
 """Customer 1 has an order in each of these states, at least that old."""
 _BY_AGE: tuple[tuple[float, dict[str, float]], ...] = (
     (24, {"pending": 68, "processing": 27, "canceled": 5}),
-    (96, {"pending": 12, "processing": 50, "shipped": 30, "on_hold": 4, "canceled": 4}),
-    (240, {"pending": 1, "processing": 10, "shipped": 50, "complete": 30, "on_hold": 3, "canceled": 5, "closed": 1}),
+    (96, {"pending": 24, "processing": 40, "shipped": 28, "on_hold": 4, "canceled": 4}),
+    (240, {"pending": 4, "processing": 14, "shipped": 46, "complete": 28, "on_hold": 3, "canceled": 4, "closed": 1}),
     (1e9, {"pending": 0.3, "shipped": 1.2, "complete": 86, "on_hold": 0.8, "canceled": 7.2, "closed": 4.5}),
 )
+_RETURN_WORDS = dict(
+    zip(
+        RETURN_REASONS,
+        ("return_damaged", "return_faulty", "return_wrong", "return_size", "return_described", "return_mind"),
+        strict=True,
+    )
+)
 INVOICED = ("processing", "shipped", "complete", "closed")
+_ORDER_ROLES = (1, 2)
 SHIPPED = ("shipped", "complete", "closed")
 
 
@@ -49,15 +60,20 @@ def add_orders(
 ) -> History:
     """Orders by time; numbers and ids rise with it."""
     history = History()
-    moments = sorted(calendar.moment(draw) for _ in range(size.orders))
+    fresh = [START - _FRESH * draw.random() ** 2 for _ in range(max(10, size.orders // 60))]
+    moments = sorted(
+        [calendar.moment(draw) for _ in range(size.orders - len(fresh))]
+        + [moment.replace(microsecond=0) - dt.timedelta(minutes=20) for moment in fresh]
+    )
     counts = split_evenly(draw, size.order_lines, [draw.pick(_LINES) for _ in moments])
     main = _main_orders(draw, moments, size)
     shoppers = _Shoppers(tables, draw)
     goods = _Goods(tables, kinds, draw)
     addresses = addresses_of(tables)
+    pace = (size.orders / 3500) ** 0.5  # a small shop is slower, so that it has open orders, too
     for place, moment in enumerate(moments):
         customer = tables.row("customer", 1) if place in main else shoppers.at(draw, moment)
-        status = main.get(place) or _status(draw, moment)
+        status = main.get(place) or _status(draw, moment, pace)
         lines = goods.lines(draw, customer, moment, counts[place])
         known = addresses.get(customer["id"], []) if customer else []
         order = _order(tables, draw, customer, moment, status, lines, known, voice)
@@ -82,8 +98,8 @@ def _main_orders(draw: Draw, moments: list[dt.datetime], size: Size) -> dict[int
     return wanted
 
 
-def _status(draw: Draw, moment: dt.datetime) -> str:
-    age_h = (START - moment).total_seconds() / 3600
+def _status(draw: Draw, moment: dt.datetime, pace: float) -> str:
+    age_h = (START - moment).total_seconds() / 3600 * pace
     shares = next(shares for limit, shares in _BY_AGE if age_h < limit)
     return list(shares)[Weighted(list(shares.values())).draw(draw)]
 
@@ -121,6 +137,9 @@ class _Goods:
         for name in names:
             rows = [row for row in tables["product"] if kinds[row["id"]].department == name]
             self._by_department[name] = (rows, Weighted([row["popularity"] for row in rows]))
+        self._rules: dict[int, list[Row]] = {}
+        for rule in tables["price_rule"]:
+            self._rules.setdefault(rule["category_id"], []).append(rule)
         self._likes = {row["id"]: draw.some(names, 2) for row in tables["customer"]}
 
     def lines(self, draw: Draw, customer: Row | None, moment: dt.datetime, count: int) -> list[Row]:
@@ -140,8 +159,8 @@ class _Goods:
                     "sku": variant["sku"] if variant else product["sku"],
                     "name": product["name"],
                     "options": options_text(variant) if variant else "",
-                    "quantity": draw.pick(_QUANTITIES) * (draw.between(2, 5) if bulk else 1),
-                    "price_cents": self._paid(draw, product, kind, moment),
+                    "quantity": draw.pick(_QUANTITIES) * (draw.between(2, 4) if bulk and draw.chance(0.5) else 1),
+                    "price_cents": self._paid(product, kind, moment),
                 }
             )
         return lines
@@ -157,10 +176,19 @@ class _Goods:
             if product["id"] not in taken and self._kinds[product["id"]].created < moment:
                 return product
 
-    def _paid(self, draw: Draw, product: Row, kind: Kind, moment: dt.datetime) -> int:
+    def _paid(self, product: Row, kind: Kind, moment: dt.datetime) -> int:
+        """As the shop computes it: the least of the price, the special and the price under a rule in force."""
         price = kind.price_at(product["price_cents"], moment)
-        recent = START - moment < dt.timedelta(days=10)
-        return int(product["special_cents"]) if recent and product["special_cents"] else price
+        day = moment.date().isoformat()
+        percents = [
+            rule["percent"]
+            for rule in self._rules.get(product["category_id"], ())
+            if rule["active"] and rule["starts_on"] <= day <= rule["ends_on"]
+        ]
+        asked = price - percent_of(price, max(percents, default=0))
+        if product["special_cents"] and START - moment < _SPECIALS_SINCE:
+            asked = min(asked, product["special_cents"])
+        return asked
 
 
 def options_text(variant: Row) -> str:
@@ -296,7 +324,7 @@ def _note(tables: Tables, draw: Draw, order: Row, when: dt.datetime, notes: _Lat
     kind = {"on_hold": "note_hold", "canceled": "note_cancel"}.get(order["status"])
     if kind is None and not draw.chance(0.08):
         return
-    author = draw.pick(tables["admin_user"])
+    author = draw.pick([user for user in tables["admin_user"] if user["role_id"] in _ORDER_ROLES])
     moment = later(draw, when, 0.2, 12)
     notes.add(
         moment,
@@ -314,18 +342,20 @@ def _return(draw: Draw, order: Row, history: History, returns: _Later, refunds: 
     fresh = (START - asked).days < 9
     status = "requested" if fresh else draw.pick(("received", "received", "received", "approved", "rejected"))
     quantity = line["quantity"] if draw.chance(0.7) else 1
+    reason = draw.pick(RETURN_REASONS)
     returns.add(
         asked,
         order_id=order["id"],
         order_line_id=line["id"],
         quantity=quantity,
-        reason=draw.pick(RETURN_REASONS),
-        comment=voice.line("return_comment") if draw.chance(0.7) else "",
+        reason=reason,
+        comment=voice.line(_RETURN_WORDS[reason]) if draw.chance(0.7) else "",
         status=status,
         created_at=text(asked),
     )
-    if status == "received" and order["discount_cents"] == 0:
+    if status == "received":
         when = later(draw, asked, 72, 300)
-        amount = line["price_cents"] * quantity
+        goods = line["price_cents"] * quantity
+        amount = goods - order["discount_cents"] * goods // order["subtotal_cents"]
         order["refunded_cents"] = amount
         refunds.add(when, order_id=order["id"], created_at=text(when), amount_cents=amount, reason="Returned goods")

@@ -11,7 +11,7 @@ from envservers.webarena.world.grammar.load import Leaf, words
 from envservers.webarena.world.sizes import Size
 from envservers.webarena.world.tables import Tables
 from envservers.webarena.world.vocabulary import ADMIN_AREAS
-from envservers.webarena.world.voices import Voice, with_typo
+from envservers.webarena.world.voices import TYPOS, Voice, with_typo
 
 _ROLES = (
     ("Store manager", ADMIN_AREAS),
@@ -142,7 +142,7 @@ def _code(draw: Draw, kind: str, amount: int, taken: set[str]) -> str:
 
 def _coupon_text(kind: str, amount: int, least: int) -> str:
     what = {"percent": f"{amount} % off", "fixed": f"{amount // 100}.00 off", "free_shipping": "Free delivery"}[kind]
-    return what + (f" orders of {least // 100}.00 or more" if least else " every order")
+    return what + (f" on orders of {least // 100}.00 or more" if least else " on every order")
 
 
 def add_pages(tables: Tables, draw: Draw) -> None:
@@ -159,42 +159,42 @@ def add_pages(tables: Tables, draw: Draw) -> None:
         )
 
 
-def add_post(tables: Tables, draw: Draw, size: Size, voice: Voice) -> None:
-    """Newsletter readers without an account, and messages of the contact form."""
+def add_subscribers(tables: Tables, draw: Draw, size: Size) -> None:
+    """Newsletter readers without an account."""
     names = words("names")
-    mails: set[str] = set()
-    for _ in range(size.customers // 4):
+    mails: dict[str, None] = {}
+    while len(mails) < size.customers // 4:
         handle = f"{draw.pick(names['first'])}.{draw.pick(names['last'])}".lower().replace(" ", "").replace("'", "")
-        mail = f"{handle}{draw.between(1, 999)}@{draw.pick(names['mail_domains'])}"
-        if mail not in mails:
-            mails.add(mail)
-    days = sorted((draw.between(2, 800) for _ in mails), reverse=True)
-    for mail, age in zip(sorted(mails), days, strict=True):
-        created = at_hour(draw, START.date() - dt.timedelta(days=age), draw.between(7, 22))
-        tables.add("subscriber", email=mail, created_at=text(created))
+        mails.setdefault(f"{handle}{draw.between(1, 999)}@{draw.pick(names['mail_domains'])}")
+    ages = sorted((draw.between(2, 800) for _ in mails), reverse=True)
+    for mail, age in zip(mails, ages, strict=True):
+        tables.add("subscriber", email=mail, created_at=text(_some_hour(draw, age)))
+
+
+def add_messages(tables: Tables, draw: Draw, size: Size, voice: Voice) -> None:
+    """What came in by the contact form, about orders and about other things."""
     ages = sorted((draw.between(1, 120) for _ in range(max(6, size.customers // 10))), reverse=True)
     for age in ages:
         about_order = draw.chance(0.5)
-        order = draw.pick(tables["sales_order"])
-        sender = draw.pick(tables["customer"])
+        sender = draw.pick(tables["sales_order"] if about_order else tables["customer"])
         product = draw.pick(tables["product"])["name"]
-        body = " ".join(
-            (
-                voice.line("message_open"),
-                voice.line("message_order" if about_order else "message_product", product=product),
-            )
-        )
+        said = voice.line("message_order") if about_order else voice.line("message_product", product=product)
+        if not said.startswith("I "):
+            said = said[:1].lower() + said[1:]
+        body = f"{voice.line('message_open')} {said}"
         tables.add(
             "contact_message",
-            name=f"{order['first_name']} {order['last_name']}"
-            if about_order
-            else f"{sender['first_name']} {sender['last_name']}",
-            email=order["email"] if about_order else sender["email"],
+            name=f"{sender['first_name']} {sender['last_name']}",
+            email=sender["email"],
             subject="My order" if about_order else draw.pick(("A product", "Delivery", "Something else")),
-            order_number=order["number"] if about_order else "",
-            body=with_typo(draw, body) if draw.chance(0.05) else body,
-            created_at=text(at_hour(draw, START.date() - dt.timedelta(days=age), draw.between(7, 22))),
+            order_number=sender["number"] if about_order else "",
+            body=with_typo(draw, body) if draw.chance(TYPOS) else body,
+            created_at=text(_some_hour(draw, age)),
         )
+
+
+def _some_hour(draw: Draw, age_days: int) -> dt.datetime:
+    return at_hour(draw, START.date() - dt.timedelta(days=age_days), draw.between(7, 22))
 
 
 def search_terms(draw: Draw, size: Size, leaves: dict[int, tuple[str, Leaf]]) -> list[str]:

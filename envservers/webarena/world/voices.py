@@ -9,6 +9,21 @@ from typing import Protocol
 from envservers.webarena.world.draw import Draw
 from envservers.webarena.world.grammar.load import Leaf, words
 
+TYPOS = 0.05
+"""Share of the texts with a slip of the fingers."""
+_WITH_CLAUSE = frozenset({"praise", "complaint", "minor", "concession"})
+_PLAIN = frozenset(
+    ["after", "without", "enough", "never", "really", "there", "where", "every", "still", "their", "about"]
+)
+_ONCE = ("time", "when", "person", "old", "often")
+"""Slots that mean the same throughout one text."""
+_COUNTED = {
+    "pair": ("headphones", "earbuds", "trainers", "shoes", "boots", "shears"),
+    "packet": ("seeds",),
+    "volume": ("stories",),
+    "set": ("tiles", "bands", "lights"),
+}
+_ARTICLE = re.compile(r"\b([Aa]) (?=[aeiou]|hon)(?!one\b|us|uni|eu)")
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -17,6 +32,7 @@ class Subject(Protocol):
 
     leaf: Leaf
     noun: str
+    qualifier: str
     good: list[str]
     bad: list[str]
     broken: list[str]
@@ -30,15 +46,12 @@ class Voice:
         self._at_most = at_most
         self._uses: Counter[str] = Counter()
 
-    def description(self, leaf: Leaf, noun: str, brand: str, specs: list[tuple[str, str]]) -> str:
+    def description(self, kind: Subject, brand: str, specs: list[tuple[str, str]]) -> str:
         """Two or three paragraphs of a product page."""
         draw = self._draw
-        slots = {
-            "brand": brand,
-            "noun": noun.lower(),
-            "category": leaf.name.lower(),
-            "qualifier": draw.pick(leaf.qualifiers).lower(),
-        }
+        leaf = kind.leaf
+        slots = self._once() | {"brand": brand, "noun": one_of(kind.noun), "category": leaf.name.lower()}
+        slots["qualifier"] = kind.qualifier.lower()
         uses = draw.some(leaf.uses, 2)
         slots |= {"use": uses[0], "use2": uses[-1]}
         name, value = draw.pick(specs)
@@ -60,7 +73,7 @@ class Voice:
         """Title and body for that many stars."""
         draw = self._draw
         uses = draw.some(kind.leaf.uses, 2)
-        slots = {"noun": kind.noun.lower(), "brand": brand, "use": uses[0], "use2": uses[-1]}
+        slots = self._once() | {"noun": one_of(kind.noun), "brand": brand, "use": uses[0], "use2": uses[-1]}
         praise = _leaning(draw, kind.good)
         faults = _leaning(draw, kind.bad if stars > 3 else [*kind.broken, *kind.bad])
         match stars:
@@ -80,39 +93,63 @@ class Voice:
             plan.insert(0, "context")
         if draw.chance(0.25) and len(plan) > 2:
             plan.pop()
-        sentences = []
+        sentences: list[str] = []
+        said: set[str] = set()
+        frames: set[str] = set()
         for part in plan:
-            clauses = faults if part in ("complaint", "minor") else praise
-            clause = clauses.pop(0) if part in ("praise", "concession", "complaint", "minor") and clauses else ""
-            if clause or part in ("context", "verdict_good", "verdict_bad", "verdict_mixed"):
-                sentences.append(self._sentence(part, slots | {"clause": clause}))
+            clause = ""
+            if part in _WITH_CLAUSE:
+                clause = _unsaid(faults if part in ("complaint", "minor") else praise, said)
+                if not clause:
+                    continue
+            sentences.append(self._sentence(part, slots | {"clause": clause}, frames))
         title = self._sentence(("title_bad", "title_bad", "title_mixed", "title_good", "title_good")[stars - 1], slots)
-        return title, " ".join(sentence for sentence in sentences if sentence)
+        return title, " ".join(sentences)
 
     def line(self, kind: str, **slots: str) -> str:
         """One sentence of a kind."""
-        return self._sentence(kind, slots)
+        return self._sentence(kind, self._once() | slots)
 
-    def _sentence(self, kind: str, slots: dict[str, str]) -> str:
-        frames = words("frames")[kind]
-        sentence = ""
-        for _ in range(40):
-            sentence = self._fill(self._draw.pick(frames), slots)
-            if self._uses[sentence] < self._at_most:
+    def _once(self) -> dict[str, str]:
+        lists = words("frames")["slots"]
+        slots = {name: self._draw.pick(lists[name]) for name in _ONCE}
+        return slots | {"fellow": slots["person"][:1].upper() + slots["person"][1:]}
+
+    def _sentence(self, kind: str, slots: dict[str, str], taken: set[str] | None = None) -> str:
+        """`taken`: frames that this text has already; the new one is added."""
+        frames: tuple[str, ...] = words("frames")[kind]
+        taken = set() if taken is None else taken
+        sentence = frame = ""
+        for _ in range(60):
+            frame = self._draw.pick(frames)
+            sentence = self._fill(frame, slots)
+            if self._uses[sentence] < self._at_most and frame not in taken:
                 break
+        taken.add(frame)
         self._uses[sentence] += 1
         return sentence
 
     def _fill(self, frame: str, slots: dict[str, str]) -> str:
         sentence = _SLOT.sub(lambda match: self._slot(match[1], slots), frame)
-        return sentence[:1].upper() + sentence[1:]
+        return _ARTICLE.sub(r"\1n ", sentence[:1].upper() + sentence[1:])
 
     def _slot(self, name: str, slots: dict[str, str]) -> str:
         if name == "Clause":
             return slots["clause"][:1].upper() + slots["clause"][1:]
         if name in slots:
             return slots[name]
-        return self._draw.pick(words("frames")["slots"][name])
+        choices: tuple[str, ...] = words("frames")["slots"][name]
+        return self._draw.pick(choices)
+
+
+def _unsaid(clauses: list[str], said: set[str]) -> str:
+    """Takes the first clause that speaks of nothing that was spoken of before; empty if there is none."""
+    for place, clause in enumerate(clauses):
+        topics = {word for word in re.findall(r"[a-z]+", clause) if len(word) > 4} - _PLAIN
+        if not topics & said:
+            said |= topics
+            return clauses.pop(place)
+    return ""
 
 
 def _lower_into(sentence: str, feature: str) -> str:
@@ -120,6 +157,13 @@ def _lower_into(sentence: str, feature: str) -> str:
     if sentence.startswith(feature):
         return sentence
     return sentence.replace(feature, feature[:1].lower() + feature[1:])
+
+
+def one_of(noun: str) -> str:
+    """In lower case, so that `a` fits before it: `pair of hiking boots`."""
+    lower = noun.lower()
+    unit = next((unit for unit, ends in _COUNTED.items() if lower.endswith(ends)), "")
+    return f"{unit} of {lower}" if unit else lower
 
 
 def _leaning(draw: Draw, clauses: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,6 +20,8 @@ class Leaf:
     picture: str
     """Silhouette."""
     nouns: tuple[str, ...]
+    ranges: dict[str, tuple[str, ...]]
+    """Nouns that come with some values of the first specification only."""
     titles: tuple[str, ...]
     """Names of books and games, with a slot for the series; others are named by series, quality and noun."""
     qualifiers: tuple[str, ...]
@@ -107,7 +110,8 @@ def _leaf(data: dict[str, Any]) -> Leaf:
         name=data["name"],
         about=data["about"],
         picture=data.get("picture", "box"),
-        nouns=_split(data.get("nouns", "")),
+        nouns=tuple(noun.partition(" = ")[0] for noun in _split(data.get("nouns", ""))),
+        ranges=dict(_ranges(data.get("nouns", ""))),
         titles=_split(data.get("titles", "")),
         qualifiers=_split(data.get("qualifiers", "")),
         price=_range(data.get("price", "1-2")),
@@ -121,6 +125,14 @@ def _leaf(data: dict[str, Any]) -> Leaf:
         broken=tuple(clause.removesuffix("!") for clause in data.get("bad", ()) if clause.endswith("!")),
         uses=_split(data.get("uses", "")),
     )
+
+
+def _ranges(nouns: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """`Espresso Cup = 90 ml; 120 ml`."""
+    for noun in _split(nouns):
+        name, given, values = noun.partition(" = ")
+        if given:
+            yield name, tuple(value.strip() for value in values.split(";"))
 
 
 def _range(text: str) -> tuple[int, int]:
