@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 
 from envservers.webarena.tasks.template import Template
-from envservers.webarena.tasks.templates import shop_lists, shop_orders, shop_products
+from envservers.webarena.tasks.templates import shop_account, shop_carts, shop_lists, shop_orders, shop_products
 
-PARTS = (shop_products, shop_lists, shop_orders)
+PARTS = (shop_products, shop_lists, shop_orders, shop_carts, shop_account)
 
 
 @cache
