@@ -12,7 +12,7 @@ from envservers.webarena.site import Pairs, Site, SiteRequest, SiteResponse
 from envservers.webarena.sites.common.logins import log_in
 from envservers.webarena.state.database import Db
 from envservers.webarena.state.session import SiteSession
-from envservers.webarena.world.build import build_world
+from web_worlds import shared_world
 
 SECRET = b"a secret of the tests"
 STARTS_AT = "2026-03-02 09:00:00"
@@ -22,7 +22,7 @@ class Browser:
     """One session on a small world. Every request is a step."""
 
     def __init__(self, folder: Path, sites: dict[str, Site], host: str, *, seed: int = 0, size: str = "small") -> None:
-        self.db = Db(build_world(seed, size), folder / "session.db")
+        self.db = Db(shared_world(seed, size), folder / "session.db")
         self.step = 0
         self.session = SiteSession(sites, self.db, starts_at=STARTS_AT, secret=SECRET, step=lambda: self.step)
         self.cookies: dict[str, dict[str, str]] = {}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
+from functools import cache
 from urllib.parse import urljoin, urlsplit
 
 from web_browsing import Browser, filled
 
 from envservers.webarena.sites.common.page_site import PageSite
+from envservers.webarena.sites.common.routing import Router
 
 
 def crawl(browser: Browser, site: PageSite, start: str, *, per_route: int, most: int = 4000) -> dict[str, list[str]]:
@@ -32,7 +33,8 @@ def crawl(browser: Browser, site: PageSite, start: str, *, per_route: int, most:
         if browser.response.status != 200:
             read["faults"].append(f"{url} answered {browser.response.status}")
             continue
-        read[name].append(url)
+        for reached in {name, route_of(site, browser.url) or name}:
+            read.setdefault(reached, []).append(url)
         for link in links(browser):
             if link not in known:
                 known.add(link)
@@ -68,7 +70,8 @@ def route_of(site: PageSite, url: str, method: str = "GET") -> str | None:
     parts = urlsplit(url)
     if parts.hostname != site.host:
         return None
-    for route in site.routes:
-        if route.method == method and re.fullmatch(re.sub(r"\{[a-z_]+:[a-z]+\}", "[^/]+", route.pattern), parts.path):
-            return f"{route.method} {route.pattern}"
-    return None
+    match = _router(site.routes).match(method, parts.path or "/")
+    return f"{method} {match.route.pattern}" if match else None
+
+
+_router = cache(Router)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 from lxml import html
 
@@ -66,7 +67,7 @@ def faults_of_styles(css: str) -> list[str]:
     for selector, body in _RULE.findall(re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)):
         if "text-transform" in body:
             found.append(f"{selector.strip()}: text-transform")
-        if re.search(r"(?<![-\w])content\s*:\s*(?!\"\")", body):
+        if re.search(r"(?<![-\w])content\s*:(?!\s*\"\")", body):
             found.append(f"{selector.strip()}: content")
         if re.search(r"display\s*:\s*none", body) and selector.strip() != "[hidden]":
             found.append(f"{selector.strip()}: display: none")
@@ -82,7 +83,8 @@ def faults_of_page(text: str) -> list[str]:
     words = _Words()
     words.feed(text)
     page = html.document_fromstring(text)
-    return words.faults + [
+    return [
+        *words.faults,
         *_names(page),
         *_headings(page),
         *_tables(page),
@@ -126,7 +128,7 @@ def _headings(page: html.HtmlElement) -> list[str]:
     main = [int(element.tag[1]) for part in page.iter("main") for element in part.iter(*HEADINGS)]
     if main[:1] != [1]:
         found.append("the main part does not begin with its heading")
-    found += [f"a heading of level {b} follows level {a}" for a, b in zip(main, main[1:], strict=False) if b > a + 1]
+    found += [f"a heading of level {b} follows level {a}" for a, b in pairwise(main) if b > a + 1]
     return found
 
 

@@ -112,7 +112,7 @@ class Page:
 def address(path: str, **query: str | int | None) -> str:
     """A path with a query; None and empty values are left out."""
     kept = [(name, value) for name, value in query.items() if value not in (None, "")]
-    return path + ("?" + urlencode(kept, quote_via=quote) if kept else "")
+    return path + ("?" + urlencode(kept, quote_via=quote, safe="/") if kept else "")
 
 
 def local(path: str) -> bool:

@@ -26,6 +26,7 @@ class Line:
     name: str
     path: str
     picture: str
+    color: str
     options: str
     """`Color: Blue, Size: M`"""
     quantity: int
@@ -173,6 +174,7 @@ def _lines(page: Page, wanted: list[Any]) -> list[Line]:
                 name=row["name"],
                 path=f"/p/{row['slug']}",
                 picture=row["picture"],
+                color=variant["color"] if variant else "",
                 options=options_text(variant),
                 quantity=quantity,
                 price=price_of(row["price_cents"], row["special_cents"], rules.percent(row["category_id"])),

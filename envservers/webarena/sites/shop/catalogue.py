@@ -13,7 +13,7 @@ _ITEMS = """
 SELECT product.id, product.sku, product.name, product.slug, brand.name AS brand, brand.slug AS brand_slug, category_id,
        price_cents, special_cents, stock, picture, product.created_at, popularity,
        coalesce(rated.number, 0) AS reviews, coalesce(rated.mean, 0) AS stars,
-       EXISTS (SELECT 1 FROM variant WHERE product_id = product.id) AS varied
+       (SELECT color FROM variant WHERE product_id = product.id ORDER BY id LIMIT 1) AS color
 FROM product JOIN brand ON brand.id = brand_id
 LEFT JOIN (SELECT product_id, count(*) AS number, avg(stars) AS mean FROM review WHERE status = 'approved'
              AND product_id IN (SELECT id FROM product WHERE {where})
@@ -41,6 +41,8 @@ class Item(NamedTuple):
     """Approved ones."""
     stars: float
     """Their mean; 0 without any."""
+    color: str
+    """Of the first variant, which the picture shows."""
     varied: bool
     """Whether one chooses a color or a size."""
 
@@ -97,7 +99,7 @@ def items(db: Db, today: str, where: str, *values: Value) -> list[Item]:
     """Products on sale for which `where` holds, an expression over columns of `product`."""
     rules = Rules(db, today)
     return [
-        Item(*row[:7], price_of(row[7], row[8], rules.percent(row[6])), *row[9:15], bool(row[15]))  # type: ignore[call-arg]
+        Item(*row[:7], price_of(row[7], row[8], rules.percent(row[6])), *row[9:15], row[15] or "", row[15] is not None)  # type: ignore[call-arg]
         for row in db.all(_ITEMS.format(where=f"({where})"), *values, *values)
     ]
 

@@ -11,7 +11,7 @@ from envservers.webarena.sites.common.paging import pages
 from envservers.webarena.sites.shop import catalogue, listing
 from envservers.webarena.sites.shop.catalogue import Item
 
-ON_HOME = 4
+ON_HOME = 5
 BEST = 48
 """How many products the lists of best sellers and new arrivals hold."""
 
@@ -74,7 +74,9 @@ def search(page: Page) -> SiteResponse:
     """Products that hold the words of the query."""
     text = " ".join(page.asked("q").split())
     found = catalogue.items_by_id(page.db, page.today, catalogue.search(page.db, text))
-    popular = [] if found else page.db.all("SELECT term FROM search_term ORDER BY uses DESC, id LIMIT 6")
+    popular = (
+        [] if found else page.db.all("SELECT term FROM search_term WHERE results > 0 ORDER BY uses DESC, id LIMIT 6")
+    )
     return _list(page, "search.html", found, best="relevance", text=text, popular=popular)
 
 

@@ -12,7 +12,7 @@ from envservers.webarena.sites.shop import catalogue
 from envservers.webarena.state.database import Row
 
 REVIEWS_PER_PAGE = 10
-RELATED = 4
+RELATED = 5
 STARS = [("5", "5 stars"), ("4", "4 stars"), ("3", "3 stars"), ("2", "2 stars"), ("1", "1 star")]
 
 
