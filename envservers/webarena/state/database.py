@@ -7,25 +7,27 @@ import itertools
 import shutil
 import sqlite3
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 Value = str | int | float | None
 Row = sqlite3.Row
 
+_WRITING = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
 _FICLONE = 0x40049409  # ioctl of Linux: the copy shares its blocks with the original until one of them changes
 
 
 class Snapshot:
     """A state of a session's database, for `Db.restore`. Its file goes with it."""
 
-    def __init__(self, base: Path, file: Path | None, scratch: dict[str, Any], writes: int) -> None:
-        self.base = base
+    def __init__(self, db: Db, file: Path | None) -> None:
+        self.base = db.base
         self.file = file
         """None when nothing was written."""
-        self.scratch = scratch
-        self.writes = writes
+        self.scratch = copying.deepcopy(db.scratch)
+        self.writes = db.writes
+        self.touched = frozenset(db.touched)
         if file is not None:
             weakref.finalize(self, file.unlink, missing_ok=True)
 
@@ -44,6 +46,8 @@ class Db:
         self.scratch: dict[str, Any] = {}
         self.writes = 0
         """Statements that wrote; orders rows of one moment."""
+        self.touched: set[str] = set()
+        """Tables that a statement may have written, by foreign keys too; no other can differ from the world's."""
         self._snapshots = itertools.count(1)
         self._connection = _open_base(base)
         self._copied = False
@@ -91,7 +95,7 @@ class Db:
         if self._copied:
             file = self.copy.with_name(f"{self.copy.name}.{next(self._snapshots)}")
             copy_file(self.copy, file)
-        return Snapshot(self.base, file, copying.deepcopy(self.scratch), self.writes)
+        return Snapshot(self, file)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Take over a state; ValueError for one of another world."""
@@ -104,6 +108,7 @@ class Db:
             self._copy(snapshot.file)
         self.scratch = copying.deepcopy(snapshot.scratch)
         self.writes = snapshot.writes
+        self.touched |= snapshot.touched
 
     def reset(self) -> None:
         """Back to the world as it was, scratch empty."""
@@ -121,13 +126,26 @@ class Db:
         self.copy.parent.mkdir(parents=True, exist_ok=True)
         copy_file(source, self.copy)
         self._connection = _open_copy(self.copy)
+        self._connection.set_authorizer(_noting(self.touched))
         self._copied = True
 
     def _forget_copy(self) -> None:
         self._connection.close()
+        self.touched = set()
         if self._copied:
             self.copy.unlink(missing_ok=True)
             self._copied = False
+
+
+def _noting(touched: set[str]) -> Callable[..., int]:
+    """Called by SQLite for whatever a statement is going to do, the actions of foreign keys included."""
+
+    def note(action: int, first: str | None, second: str | None, database: str | None, inner: str | None) -> int:
+        if action in _WRITING and database == "main" and first is not None:
+            touched.add(first)
+        return sqlite3.SQLITE_OK
+
+    return note
 
 
 def copy_file(source: Path, target: Path) -> None:

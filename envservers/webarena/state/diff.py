@@ -40,9 +40,8 @@ def changes_of(db: Db) -> tuple[Change, ...]:
     if not db.written:
         return ()
     with _base_of(db) as connection:
-        return tuple(
-            change for table, columns in _tables(connection) for change in _changes(connection, table, columns)
-        )
+        tables = [(table, columns) for table, columns in _tables(connection) if table in db.touched]
+        return tuple(change for table, columns in tables for change in _changes(connection, table, columns))
 
 
 def _changes(connection: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> Iterator[Change]:

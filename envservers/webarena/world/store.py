@@ -153,7 +153,7 @@ def add_pages(tables: Tables, draw: Draw) -> None:
             "cms_page",
             slug=page["slug"],
             title=page["title"],
-            body=page["body"].strip(),
+            body="\n\n".join(" ".join(part.split()) for part in page["body"].strip().split("\n\n")),
             active=int(page.get("active", True)),
             updated_at=text(at_hour(draw, day, draw.between(9, 17))),
         )
