@@ -6,9 +6,16 @@ from collections.abc import Mapping
 from functools import cache
 
 from envservers.webarena.tasks.template import Template
-from envservers.webarena.tasks.templates import shop_account, shop_carts, shop_lists, shop_orders, shop_products
+from envservers.webarena.tasks.templates import (
+    shop_account,
+    shop_carts,
+    shop_lists,
+    shop_orders,
+    shop_products,
+    shop_service,
+)
 
-PARTS = (shop_products, shop_lists, shop_orders, shop_carts, shop_account)
+PARTS = (shop_products, shop_lists, shop_orders, shop_carts, shop_account, shop_service)
 
 
 @cache

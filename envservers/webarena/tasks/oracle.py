@@ -26,8 +26,8 @@ MOST_SCREENS = 20
 MOST_PAGES = 40
 """That a list is followed over."""
 TEXT_ROLES = ("textbox", "searchbox", "spinbutton")
-END = "contentinfo"
-"""The last landmark of a page: below it there is nothing to scroll to."""
+END = "©"
+"""So begins the last line of a page: below it there is nothing to scroll to."""
 
 Acting = Generator[str, str, None]
 """Yields action texts, is sent observation texts."""
@@ -120,7 +120,7 @@ class _Runner:
 
     def _scroll(self, *, down: bool) -> Generator[str, str, bool]:
         """One screen further; False when there is none."""
-        if down and any(line.role == END for line in self.screen):
+        if down and self.screen and self.screen[-1].name.startswith(END):
             return False
         before = [(line.role, line.name, line.rest) for line in self.screen]
         yield from self._act(f"scroll [{'down' if down else 'up'}]", new_page=False)

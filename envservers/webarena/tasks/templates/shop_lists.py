@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 from envservers.webarena.evaluators.answer import Answer
@@ -25,6 +26,8 @@ from envservers.webarena.tasks.templates.shop_steps import (
 )
 from envservers.webarena.world.world import World
 
+FACETS = 10
+"""Brands that a list offers as filters, those with the most products."""
 FILTERS = ("price", "brand", "rating", "stock", "page")
 """What narrows a list, by the names in its address."""
 
@@ -146,21 +149,25 @@ DEAREST = Template(
 )
 
 
-def _brand_count(world: World, rng: random.Random) -> dict[str, Any] | None:
-    product = some_product(world, rng)
-    path = facts.category_path(world, product.category_id)[:1]
-    return {"department": path[0], "brand": product.brand}
+def _brands_of(world: World, department: str) -> dict[str, int]:
+    """How many products of each brand a department sells, for the brands that it offers as filters."""
+    rows = world.rows(
+        "SELECT brand.name, category_id FROM product JOIN brand ON brand.id = brand_id WHERE status = 'enabled' "
+        "ORDER BY product.id"
+    )
+    here = (row["name"] for row in rows if facts.category_path(world, row["category_id"])[0] == department)
+    ranked = sorted(Counter(here).items(), key=lambda pair: (-pair[1], pair[0]))
+    return dict(ranked[:FACETS])
+
+
+def _brand_count(world: World, rng: random.Random) -> dict[str, Any]:
+    department = facts.category_path(world, some_product(world, rng).category_id)[0]
+    return {"department": department, "brand": rng.choice(list(_brands_of(world, department)))}
 
 
 def _expect_brand_count(world: World, params: Params) -> tuple[Check, ...]:
-    brand = on_sale(world, "brand.name = ?", params["brand"])
-    department = [
-        product_id
-        for _, _, product_id in brand
-        if facts.category_path(world, world.value("SELECT category_id FROM product WHERE id = ?", product_id))[0]
-        == params["department"]
-    ]
-    return (Answer(type="number", values=(str(len(department)),)),)
+    count = _brands_of(world, params["department"])[params["brand"]]
+    return (Answer(type="number", values=(str(count),)),)
 
 
 BRAND_COUNT = Template(
