@@ -129,7 +129,7 @@ def _checked(records: Any, source: Path | None) -> list[tuple[str, Mapping[str, 
     name = source or DISTRIBUTION
     if not isinstance(records, list) or len(records) > MOST_TASKS:
         raise BadCall(f"{name}: must be a list of at most {MOST_TASKS} tasks")
-    found = []
+    found: list[tuple[str, Mapping[str, Any]]] = []
     for place, record in enumerate(records):
         if not isinstance(record, dict):
             raise BadCall(f"{name}, task at {place}: must be an object")
