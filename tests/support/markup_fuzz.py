@@ -144,7 +144,8 @@ class Fuzz:
 
         parts = ""
         if self.chance(0.5):
-            parts += f"<caption>{self.flow_inline(1)}x</caption>"
+            # Captions wrap at the table's width, which decides about spaces at the ends of lines: no lone spaces here.
+            parts += f"<caption>{self.words()} <strong>{self.words()}</strong>{self.link(0)}</caption>"
         if self.chance(0.5) or not parts:
             parts += f"<thead>{row('th')}</thead>\n"
         parts += f"<tbody>{''.join(row('td') for _ in range(self.random.randint(0, 3)))}</tbody>"

@@ -101,7 +101,7 @@ class _Layout:
                 line.atom()
             else:
                 line.text(kid)
-                if kid.shown in ("", " ") and _has_place(kid):
+                if kid.shown == " " or (not kid.shown and _has_place(kid)):
                     line.spaces.append(kid)
 
     def _element(self, kid: Element, line: _Line, kept: bool, item: bool) -> None:

@@ -62,11 +62,13 @@ class Names:
         index = element.index
         visited = index in seen
         if inner and not visited:
-            value = self._value(element)
+            value = self._value(element, seen)
             if value or element.tag == "select":
                 return value, True
         seen.add(index)
         attrs = element.attrs
+        if inner and not asked and _is_hidden(element):
+            return "", True
         if not asked and not visited and attrs.get("aria-labelledby"):
             elements = [self.document.ids[name] for name in attrs["aria-labelledby"].split()]
             text = self._texts(elements, seen, asked=True)
@@ -89,14 +91,16 @@ class Names:
             return title, True
         return "", False
 
-    def _value(self, element: Element) -> str:
+    def _value(self, element: Element, seen: set[int]) -> str:
         tag = element.tag
         if tag == "textarea":
             return element.value
         if tag == "input" and element.kind in TEXT_TYPES:
             return BULLET * len(element.value) if element.kind == "password" else element.value
         if tag == "select":
-            return " ".join(option_label(option) for option in options_of(element) if option.checked)
+            chosen = [o for o in options_of(element) if o.checked and o.index not in seen]
+            seen.update(option.index for option in chosen)
+            return " ".join(option_label(option) for option in chosen)
         return ""
 
     def _native(self, element: Element, seen: set[int]) -> tuple[str, bool]:
@@ -113,9 +117,11 @@ class Names:
                 text = self._texts(labels, seen, asked=False).strip(BLANK)
                 if fresh:
                     return text, True
+                if _is_text_field(element):
+                    return text, False
             if tag == "input" and element.kind == "submit":
                 return attrs.get("value", ""), False
-            if tag == "textarea" or (tag == "input" and element.kind in TEXT_TYPES):
+            if _is_text_field(element):
                 return attrs.get("title", "") or attrs.get("placeholder", ""), False
         if tag == "img":
             return attrs.get("alt", ""), False
@@ -140,17 +146,23 @@ class Names:
 
     def _reads_content(self, element: Element, *, inner: bool, asked: bool) -> bool:
         tag = element.tag
-        if tag in ("select", "textarea") or (tag == "input" and element.kind in TEXT_TYPES):
+        if tag in ("select", "textarea"):
             return False
+        if tag == "input":
+            return element.kind == "submit"
         if asked:
             return True
         if element.attrs.get("role", "none") in _MUTE_ROLES:
             return False
         if inner:
-            return tag in _LENDS or (tag == "input" and element.kind == "submit")
-        return tag in NAMED_BY_CONTENT or (tag == "input" and element.kind == "submit")
+            return tag in _LENDS
+        if tag == "a":
+            return "href" in element.attrs
+        return tag in NAMED_BY_CONTENT
 
     def _nameless(self, element: Element) -> bool:
+        if element.tag == "a" and "href" not in element.attrs:
+            return True
         return element.tag in _NAMELESS and element.attrs.get("role", "none") == "none"
 
     def _content(self, element: Element, seen: set[int], *, asked: bool) -> str:
@@ -232,6 +244,10 @@ def _in_label(element: Element) -> bool:
     return element.within("label") is not None
 
 
+def _is_hidden(element: Element) -> bool:
+    return "aria-hidden" in element.attrs or not (element.display or element.tag in ("option", "optgroup"))
+
+
 def _left_out(kid: Element, drawn: bool) -> bool:
     if "aria-hidden" in kid.attrs or kid.tag in ("optgroup",):
         return True
@@ -246,6 +262,10 @@ def _apart(before: Element | Text, after: Element | Text) -> bool:
         if isinstance(part, Text) and not part.shown:
             return True
     return before.run != after.run
+
+
+def _is_text_field(element: Element) -> bool:
+    return element.tag == "textarea" or (element.tag == "input" and element.kind in TEXT_TYPES)
 
 
 def option_label(option: Element) -> str:

@@ -77,6 +77,8 @@ _ARIA_ROLES = {
 _TELLING = frozenset({"id", "title", "aria-describedby"})
 """Attributes that keep an empty paragraph in the tree."""
 
+_NAMING = frozenset({"aria-label", "aria-labelledby", "title", "aria-describedby"})
+
 _SECTIONING = frozenset({"article", "complementary", "main", "navigation", "region", "section"})
 _ENOUGH_ROWS = 20
 
@@ -367,7 +369,7 @@ class _Builder:
     def _table(self, element: Element, into: list[Node]) -> None:
         if not _holds_data(element):
             raise UnsupportedMarkup(
-                "a <table> without <th>, <caption>, <thead> or <tfoot>: its role depends on its looks"
+                "the role of a <table> without <th>, <caption>, <thead> or <tfoot> depends on its looks"
             )
         node = self._node(element, "table", self.names.of(element), (), into)
         parts = [kid for kid in element.kids if isinstance(kid, Element) and kid.display]
@@ -379,7 +381,7 @@ class _Builder:
                     self._element(part, node.children)
                 elif tag == "tr":
                     self._row(part, node.children)
-                elif tag == "tbody":
+                elif tag == "tbody" and not _NAMING.intersection(part.attrs):
                     self._rows(part, node.children)
                 else:
                     self._rows(part, self._node(part, "rowgroup", self._named(part), (), node.children).children)
@@ -428,12 +430,15 @@ def _range(element: Element) -> Properties:
 
 
 def _holds_data(table: Element) -> bool:
-    rows = 0
-    for below in table.elements():
-        if below.tag in ("caption", "thead", "tfoot", "th"):
-            return True
-        rows += below.tag == "tr"
-    return rows >= _ENOUGH_ROWS
+    parts = [kid for kid in table.kids if isinstance(kid, Element)]
+    if any(part.tag in ("caption", "thead", "tfoot") for part in parts):
+        return True
+    rows = [part for part in parts if part.tag == "tr"]
+    rows += [row for part in parts if part.tag == "tbody" for row in part.kids if isinstance(row, Element)]
+    cells = [cell for row in rows for cell in row.kids if isinstance(cell, Element)]
+    if len(rows) >= _ENOUGH_ROWS:
+        return True
+    return len(cells) > 1 and any(cell.tag == "th" or "scope" in cell.attrs for cell in cells)
 
 
 def _header_role(cells: list[Element], place: int) -> str:
