@@ -7,12 +7,12 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 from lxml import html
+from web_worlds import shared_world
 
 from envservers.webarena.site import Pairs, Site, SiteRequest, SiteResponse
 from envservers.webarena.sites.common.logins import log_in
 from envservers.webarena.state.database import Db
 from envservers.webarena.state.session import SiteSession
-from web_worlds import shared_world
 
 SECRET = b"a secret of the tests"
 STARTS_AT = "2026-03-02 09:00:00"

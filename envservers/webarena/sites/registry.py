@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from functools import cache
+from importlib.util import find_spec
 
 from envservers.webarena.site import Site
 
@@ -12,6 +13,11 @@ FOLDERS = ("shop", "admin", "home")
 
 @cache
 def sites() -> dict[str, Site]:
-    """Every site by its host."""
-    found = [importlib.import_module(f"envservers.webarena.sites.{name}").SITE for name in FOLDERS]
-    return {site.host: site for site in found}
+    """Every site by its host; a folder that was left out of an installation has none."""
+    return {site.host: site for site in by_folder().values()}
+
+
+def by_folder() -> dict[str, Site]:
+    """Every site by the name of its folder."""
+    names = [name for name in FOLDERS if find_spec(f"{__package__}.{name}")]
+    return {name: importlib.import_module(f"{__package__}.{name}").SITE for name in names}
