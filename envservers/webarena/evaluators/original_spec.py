@@ -96,7 +96,7 @@ def _target(record: Any, where: str) -> Target:
     record = _mapping(record, where)
     contents = _mapping(record.get("required_contents"), f"{where}.required_contents")
     exact = contents.get("exact_match")
-    if exact is None and "must_include" not in contents:
+    if exact is None and not contents.get("must_include"):
         raise BadTask(f"{where}.required_contents: needs exact_match or must_include")
     return Target(
         url=_text(record.get("url"), f"{where}.url"),
