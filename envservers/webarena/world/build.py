@@ -41,6 +41,19 @@ FILE = "shop.db"
 _STAMP = "world.json"
 
 
+def _sources() -> str:
+    """Of the code and words that make worlds: a kept world of others is built anew."""
+    digest = hashlib.sha256()
+    for folder in (Path(str(files(__package__))), Path(str(files(f"{__package__}.grammar")))):
+        for file in sorted(folder.iterdir()):
+            if file.suffix in (".py", ".yaml", ".sql"):
+                digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+_SOURCES = _sources()  # at import: a process that outlives a change of the files says what it really runs
+
+
 def build_world(seed: int, size: str = "medium", *, worlds: Path | None = None) -> Path:
     """The world's database, built if it is not there yet. Safe to call from many processes at a time.
 
@@ -134,7 +147,7 @@ def _replace(folder: Path, seed: int, size: Size) -> None:
     work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         write_world(work / FILE, seed, size)
-        stamp = {"sources": _sources(), "bytes": (work / FILE).stat().st_size, "file": _hash(work / FILE)}
+        stamp = {"sources": _SOURCES, "bytes": (work / FILE).stat().st_size, "file": _hash(work / FILE)}
         (work / _STAMP).write_text(json.dumps(stamp), encoding="utf-8")
         work.chmod(0o755)
         if folder.exists():  # of other sources, or damaged; open files of it stay readable
@@ -150,7 +163,7 @@ def _usable(folder: Path) -> bool:
         status = (folder / FILE).stat()
     except (OSError, ValueError):
         return False
-    if stamp["sources"] != _sources() or stamp["bytes"] != status.st_size:
+    if stamp["sources"] != _SOURCES or stamp["bytes"] != status.st_size:
         return False
     return bool(_hash_once(folder / FILE, status.st_ino, status.st_mtime_ns) == stamp["file"])
 
@@ -163,17 +176,6 @@ def _hash_once(path: Path, inode: int, changed_ns: int) -> str:
 def _hash(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@cache
-def _sources() -> str:
-    """Of the code and words that make worlds: a kept world of others is built anew."""
-    digest = hashlib.sha256()
-    for folder in (Path(str(files(__package__))), Path(str(files(f"{__package__}.grammar")))):
-        for file in sorted(folder.iterdir()):
-            if file.suffix in (".py", ".yaml", ".sql"):
-                digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()
 
 
 @contextmanager
