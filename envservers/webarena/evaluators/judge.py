@@ -95,6 +95,10 @@ class ModelJudge:
         """By the last line of the model's reply."""
         return await self._ask(REASON, (task, reason, report), {"same": True, "different": False})
 
+    async def close(self) -> None:
+        """Free the policy's connections."""
+        await self._policy.close()
+
     async def _ask(self, form: str, texts: Sequence[str], verdicts: dict[str, bool]) -> Judged:
         question, reference, answer = (text[:LONGEST] for text in texts)
         content = form.format(question=question, reference=reference, answer=answer)
