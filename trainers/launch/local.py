@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
-import subprocess
+import signal
 import sys
 
 from trainers.config import TrainConfig
 from trainers.settings import BadSetting
 from trainers.sft.config import SftConfig
+
+log = logging.getLogger(__name__)
 
 
 def under_torchrun() -> bool:
@@ -35,20 +38,29 @@ def take_ranks(config: TrainConfig | SftConfig) -> None:
 
 
 def relaunch(config: TrainConfig | SftConfig) -> int:
-    """Run this command under torchrun with `launch.processes_per_node` ranks; its exit code."""
+    """Run this command under torchrun with `launch.processes_per_node` ranks; the exit code of the first that failed.
+
+    What a rank has to say it says itself; torchrun's own account of it would bury that.
+    """
     if config.launch.nodes > 1:
         raise BadSetting(
             f"launch.nodes={config.launch.nodes}: start `torchrun --nnodes={config.launch.nodes} "
             "--nproc-per-node=... -m agentenv.cli.main ...` on every node"
         )
-    command = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        f"--nproc-per-node={config.launch.processes_per_node}",
-        "-m",
-        "agentenv.cli.main",
-        *sys.argv[1:],
-    ]
-    return subprocess.run(command, check=False).returncode
+    from torch.distributed import run as torchrun
+    from torch.distributed.elastic.multiprocessing.api import SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+
+    logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)
+    ranks = f"--nproc-per-node={config.launch.processes_per_node}"
+    try:
+        torchrun.run(torchrun.parse_args(["--standalone", ranks, "-m", "agentenv.cli.main", *sys.argv[1:]]))
+    except ChildFailedError as exc:
+        rank, failure = exc.get_first_failure()
+        if failure.exitcode > 0:
+            return int(failure.exitcode)
+        log.error("rank %s was ended by %s", rank, signal.Signals(-failure.exitcode).name)
+        return 128 - int(failure.exitcode)
+    except SignalException as exc:
+        return 128 + int(exc.sigval)
+    return 0

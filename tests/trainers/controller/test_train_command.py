@@ -135,6 +135,33 @@ def test_several_machines_are_started_by_hand(capsys, file):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize(
+    ("words", "kill_at", "code", "told"),
+    [
+        (["model.path=/nowhere"], "", 2, "agentenv: model.path=/nowhere: there is no config.json"),
+        ([], "step:collected", 128 + 9, "rank 0 was ended by SIGKILL"),
+    ],
+)
+def test_ranks_that_fail_end_with_their_code_and_their_words(model, tmp_path, words, kill_at, code, told):
+    command = [
+        "train", f"model.path={model}", "environments=[{env: maze, format: plain, options: {size: 4}, max_steps: 1}]",
+        f"run.dir={tmp_path}", "run.steps=1", "run.threads=1", "run.trackers=[]", "evaluation.before=false",
+        "batch.tasks_per_step=2", "batch.group_size=2", "rollout.max_prompt_tokens=200",
+        "rollout.max_episode_tokens=250", "rollout.max_turn_tokens=4", "launch.processes_per_node=2", *words,
+    ]  # fmt: skip
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"} | ({"AGENTENV_KILL_AT": kill_at} if kill_at else {})
+    done = subprocess.run(
+        [sys.executable, "-m", "agentenv.cli.main", *command],
+        env=environment, capture_output=True, text=True, timeout=220, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr[-3000:]
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("command", ["launch.processes_per_node=2", "torchrun"])
 def test_two_ranks_train_end_to_end(model, tmp_path, command):
     words = [
@@ -148,7 +175,7 @@ def test_two_ranks_train_end_to_end(model, tmp_path, command):
         start, words = [sys.executable, "-m"], [*words, command]
     done = subprocess.run(
         [*start, "agentenv.cli.main", *words],
-        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=110, check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("complete at step 2, 2 optimizer steps") == 1, "rank 0 alone speaks"

@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM
 
 from trainers.fsdp.world import NO_LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 CUTS = [
     {"algorithm__estimator": "gae", "batch__tokens_per_microbatch": 10_000},
@@ -66,7 +66,7 @@ def two(one, tied, folder):
     done = subprocess.run(
         [*command, two_ranks.__file__, json.dumps(spec), str(out)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "OMP_NUM_THREADS": "1"},
-        capture_output=True, text=True, timeout=110, check=False,
+        capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[:8000]
     return torch.load(out, weights_only=False)

@@ -96,6 +96,7 @@ def test_an_exported_folder_loads_with_equal_logits(folder, learners, tmp_path, 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_the_command_exports_a_checkpoint_in_one_process(untied, learners, tmp_path):
     settings = {"model__lora__rank": 2, "optim__lr": 1e-2, "kl__placement": "reward"}
     learner = learners(untied, **settings)
@@ -104,7 +105,7 @@ def test_the_command_exports_a_checkpoint_in_one_process(untied, learners, tmp_p
     checkpoint = Checkpoints(tmp_path, keep=1).save(learner, step=1, state={}, config=config)
     out = tmp_path / "out"
     command = [sys.executable, "-m", "agentenv.cli.main", "export", str(checkpoint), "--out"]
-    done = subprocess.run([*command, str(out)], capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run([*command, str(out)], capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stderr
     assert f"-> {out}" in done.stdout
     model = AutoModelForCausalLM.from_pretrained(out)
@@ -143,11 +144,12 @@ store.save(learner, step=2, state={{}}, config=config)
     if kill_at is not None:
         environment["AGENTENV_KILL_AT"] = kill_at
     return subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=280, check=False
     )
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_a_full_disk_in_the_learners_own_files_is_a_clear_error(tied, tmp_path):
     """A limit on file sizes stands for a full disk; the checkpoint before survives."""
     done = two_saves(tied, tmp_path, between="resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))")
@@ -157,6 +159,7 @@ def test_a_full_disk_in_the_learners_own_files_is_a_clear_error(tied, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_a_kill_between_shards_and_index_leaves_the_checkpoint_before(tied, learners, tmp_path):
     assert two_saves(tied, tmp_path, kill_at="save:shards@2").returncode == -9
     (aside,) = tmp_path.glob(".step-*")
