@@ -33,6 +33,8 @@ class Listing:
     order: str
     facets: list[tuple[str, str, Facet]]
     """Title, name in the query, choices."""
+    more_brands: int
+    """How many brands the facet leaves out until all are asked for."""
 
 
 def arrange(found: Sequence[Item], asked: Mapping[str, str], *, best: str = "popular") -> Listing:
@@ -46,12 +48,14 @@ def arrange(found: Sequence[Item], asked: Mapping[str, str], *, best: str = "pop
     kept = _kept(found, tests, "")
     if order in ORDERS:
         kept.sort(key=ORDERS[order][1], reverse=order == "newest")
+    brands = len({item.brand_slug for item in _kept(found, tests, "brand")})
+    shown = brands if asked.get("brands") == "all" else BRANDS_SHOWN
     facets = [
         (title, name, choices)
         for title, name, count in _FACETS
-        if (choices := count(_kept(found, tests, name), asked.get(name, "")))
+        if (choices := count(_kept(found, tests, name), asked.get(name, ""), shown))
     ]
-    return Listing(items=kept, order=order, facets=facets)
+    return Listing(items=kept, order=order, facets=facets, more_brands=max(0, brands - shown))
 
 
 def _kept(found: Sequence[Item], tests: Mapping[str, Callable[[Item], bool]], without: str) -> list[Item]:
@@ -79,7 +83,7 @@ _TESTS: dict[str, Callable[[str], Callable[[Item], bool] | None]] = {
 }
 
 
-def _prices(found: Sequence[Item], chosen: str) -> Facet:
+def _prices(found: Sequence[Item], chosen: str, most: int) -> Facet:
     choices: Facet = []
     for place, low in enumerate(PRICE_STEPS):
         high = PRICE_STEPS[place + 1] if place + 1 < len(PRICE_STEPS) else None
@@ -93,24 +97,24 @@ def _prices(found: Sequence[Item], chosen: str) -> Facet:
     return choices
 
 
-def _brands(found: Sequence[Item], chosen: str) -> Facet:
+def _brands(found: Sequence[Item], chosen: str, most: int) -> Facet:
     counts = Counter((item.brand_slug, item.brand) for item in found)
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0][1]))
-    shown = [pair for place, pair in enumerate(ranked) if place < BRANDS_SHOWN or pair[0][0] == chosen]
+    shown = [pair for place, pair in enumerate(ranked) if place < most or pair[0][0] == chosen]
     return [(slug, name, number) for (slug, name), number in sorted(shown, key=lambda pair: pair[0][1])]
 
 
-def _ratings(found: Sequence[Item], chosen: str) -> Facet:
+def _ratings(found: Sequence[Item], chosen: str, most: int) -> Facet:
     counts = [(least, sum(item.stars >= least for item in found)) for least in (4, 3, 2)]
     return [(str(least), f"{least} stars and up", number) for least, number in counts if number]
 
 
-def _stocks(found: Sequence[Item], chosen: str) -> Facet:
+def _stocks(found: Sequence[Item], chosen: str, most: int) -> Facet:
     number = sum(item.stock > 0 for item in found)
     return [("in", "In stock", number)] if number or chosen == "in" else []
 
 
-_FACETS: tuple[tuple[str, str, Callable[[Sequence[Item], str], Facet]], ...] = (
+_FACETS: tuple[tuple[str, str, Callable[[Sequence[Item], str, int], Facet]], ...] = (
     ("Price", "price", _prices),
     ("Brand", "brand", _brands),
     ("Rating", "rating", _ratings),

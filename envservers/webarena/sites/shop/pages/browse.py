@@ -98,7 +98,7 @@ def best_sellers(page: Page) -> SiteResponse:
 
 
 def _list(page: Page, template: str, found: Sequence[Item], *, best: str = "popular", **values: Any) -> SiteResponse:
-    asked = {name: page.asked(name) for name in ("price", "brand", "rating", "stock", "sort")}
+    asked = {name: page.asked(name) for name in ("price", "brand", "rating", "stock", "sort", "brands")}
     arranged = listing.arrange(found, asked, best=best)
     per = next((per for per in listing.PER_PAGE if str(per) == page.asked("per")), listing.PER_PAGE[0])
     cut = pages(len(arranged.items), page.asked("page"), per)
