@@ -67,7 +67,7 @@ def score(batch: TokenBatch, learner: Learner, config: TrainConfig) -> None:
     segments = list(batch.segments)
     if not segments:
         return
-    if config.loss.old_logprobs == "learner" and needs_old(config):
+    if config.loss.old_logprobs == "learner" and needs_old(config, batch.step):
         for segment, array in zip(segments, learner.logprobs(batch), strict=True):
             segment.old_logprobs = array
     elif config.loss.old_logprobs == "engine":
@@ -84,8 +84,12 @@ def score(batch: TokenBatch, learner: Learner, config: TrainConfig) -> None:
             episode.truncated_value = value if episode.outcome.bootstraps else None
 
 
-def needs_old(config: TrainConfig) -> bool:
-    """Whether a pass for old log-probabilities is made: not when one optimizer step is all that a batch gets."""
+def needs_old(config: TrainConfig, step: int) -> bool:
+    """Whether a pass for old log-probabilities is made: not when one optimizer step is all that a batch gets.
+
+    While the critic warms up the policy runs here alone, so that the distance to the engine is told.
+    """
     size = config.batch.tasks_per_minibatch or config.batch.tasks_per_step
     several = config.loss.epochs > 1 or size < config.batch.tasks_per_step
-    return several or config.kl.placement != "none" or config.loss.tis.enabled
+    warming_up = config.algorithm.estimator == "gae" and step <= config.critic.warmup_steps
+    return several or config.kl.placement != "none" or config.loss.tis.enabled or warming_up

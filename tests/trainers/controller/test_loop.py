@@ -86,6 +86,7 @@ def test_the_first_batch_is_audited_and_an_error_stops_the_run(model, tmp_path, 
         {"loss__old_logprobs": "engine"},
         {"loss__old_logprobs": "engine", "loss__epochs": 2, "batch__tasks_per_minibatch": 1},
         {"algorithm__estimator": "gae", "kl__placement": "reward", "kl__estimator": "k1"},
+        {"algorithm__estimator": "gae", "critic__warmup_steps": 1},
     ],
 )
 def test_the_distance_of_engine_and_learner_is_told_by_turn_whoever_gives_old_logprobs(

@@ -91,13 +91,16 @@ def test_figures_tell_how_episodes_ended_and_where_they_were_lost():
 
 def test_an_old_pass_is_made_only_where_it_can_matter():
     config = config_of()
-    assert not needs_old(config)
+    assert not needs_old(config, 1)
     config.loss.epochs = 2
-    assert needs_old(config)
+    assert needs_old(config, 1)
     config = config_of()
     config.batch.tasks_per_minibatch = 4
-    assert needs_old(config)
+    assert needs_old(config, 1)
     config.batch.tasks_per_minibatch = 16
-    assert not needs_old(config)
+    assert not needs_old(config, 1)
     config.kl.placement = "reward"
-    assert needs_old(config)
+    assert needs_old(config, 1)
+    config = config_of(estimator="gae")
+    config.critic.warmup_steps = 2
+    assert [needs_old(config, step) for step in (1, 2, 3)] == [True, True, False], "while only the critic learns"
