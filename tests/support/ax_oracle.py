@@ -17,6 +17,14 @@ SHEET_URL = "http://shop.test/site.css"
 SHEET = (Path(__file__).parents[2] / "envservers/webarena/sites/static/base.css").read_text()
 PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width="8" height="8"/></svg>'
 
+WRITE = """html => new Promise(done => {
+  document.open();
+  window.addEventListener('load', () => done());
+  document.write(html);
+  document.close();
+})"""
+"""Puts a page in place of the present one, several times faster than a navigation."""
+
 UNPRINTED = frozenset({"InlineTextBox", "ListMarker", "LineBreak"})
 POINTERS = frozenset({"url", "labelledby"})
 """Properties that hold addresses or other nodes."""
@@ -61,24 +69,23 @@ class Oracle:
     """One page of one Chromium."""
 
     def __init__(self, browser: Any) -> None:
-        self._body = ""
         context = browser.new_context(viewport={"width": 1280, "height": 720})
         context.route("**/*", self._serve)
         self._page = context.new_page()
+        self._page.goto(URL)
         self._cdp = context.new_cdp_session(self._page)
 
     def outline(self, body: str, *, styled: bool = False) -> list[str]:
         """The tree that Chromium builds."""
         from envservers.webarena.engines.chromium.tree import build_tree
 
-        self._body = page_of(body, styled=styled)
-        self._page.goto(URL)
+        self._page.evaluate(WRITE, page_of(body, styled=styled))
         return outline(build_tree(self._cdp.send("Accessibility.getFullAXTree")["nodes"]))
 
     def _serve(self, route: Any) -> None:
         url = route.request.url
         if url == URL:
-            route.fulfill(body=self._body, content_type="text/html; charset=utf-8")
+            route.fulfill(body=page_of(""), content_type="text/html; charset=utf-8")
         elif url == SHEET_URL:
             route.fulfill(body=SHEET, content_type="text/css")
         else:

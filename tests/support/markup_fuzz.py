@@ -234,7 +234,8 @@ class Fuzz:
 
     def hidden(self, depth: int) -> str:
         how = self.random.choice(("hidden", 'aria-hidden="true"'))
-        return f"<span {how}>{self.text()}</span>"
+        # Without spaces at its ends: where the line wraps there, they decide about the lone spaces beside it.
+        return f"<span {how}>{self.words()}</span>"
 
     def button(self, depth: int) -> str:
         if "button" in self.inside or "a" in self.inside:

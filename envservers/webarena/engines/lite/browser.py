@@ -34,6 +34,8 @@ class _Entry:
     url: str
     document: int
     """Entries of one number are fragments of one page."""
+    referer: str = ""
+    """Sent again when the page is fetched again."""
 
 
 @dataclass(slots=True)
@@ -60,7 +62,7 @@ class SavedTab:
     page_url: str
     typed: Typed
     alert: str
-    entries: tuple[tuple[str, int], ...]
+    entries: tuple[tuple[str, int, str], ...]
     at: int
     unreachable: bool
 
@@ -223,7 +225,7 @@ class Browser:
         there, mark, fragment = url.partition("#")
         if mark and here == there and not tab.unreachable:
             if not replace:
-                self._add(tab, _Entry(url, tab.entries[tab.at].document))
+                self._add(tab, _Entry(url, tab.entries[tab.at].document, referer))
             self._show_fragment(tab.page, fragment)
             return
         self._load(url, replace=replace, referer=referer)
@@ -234,7 +236,7 @@ class Browser:
         url, response = self._fetch(url, method, form, referer)
         self._documents += 1
         tab = self._tab
-        entry = _Entry(url, self._documents)
+        entry = _Entry(url, self._documents, referer)
         self._put(tab, url, response)
         if replace and tab.entries:
             tab.entries[tab.at] = entry
@@ -256,7 +258,7 @@ class Browser:
         if entry.document == left.document:
             self._show_fragment(tab.page, entry.url.partition("#")[2])
             return True
-        url, response = self._fetch(entry.url, "GET", (), "")
+        url, response = self._fetch(entry.url, "GET", (), entry.referer)
         self._documents += 1
         self._put(tab, url, response)
         # Fragments of one page keep belonging together after it is fetched anew.
@@ -271,7 +273,6 @@ class Browser:
         if target is None:
             if not fragment:
                 page.top = 0
-                page.give_focus(None)
             return
         page.ready()
         page.give_focus(target if pointer.focusable(target) else None)
@@ -283,7 +284,7 @@ class Browser:
         for _ in range(MOST_REDIRECTS):
             address = read_address(url, self._session.sites) if "@" not in url else None
             if address is None:
-                return url, None
+                return _with_slash(url), None
             if address == BLANK:
                 return BLANK, SiteResponse(body=BLANK_SOURCE.encode())
             response = self._request(address, method, form, referer)
@@ -293,7 +294,7 @@ class Browser:
             fragment = address.partition("#")[2]
             url = target if "#" in target or not fragment else f"{target}#{fragment}"
             method, form = "GET", ()
-        return url, None
+        return _with_slash(url), None
 
     def _request(self, url: str, method: str, form: Pairs, referer: str) -> SiteResponse:
         parts = urlsplit(url)
@@ -363,7 +364,7 @@ class Browser:
                     page_url=tab.page.url,
                     typed=tab.page.typed(),
                     alert=tab.page.alert,
-                    entries=tuple((entry.url, entry.document) for entry in tab.entries),
+                    entries=tuple((entry.url, entry.document, entry.referer) for entry in tab.entries),
                     at=tab.at,
                     unreachable=tab.unreachable,
                 )
@@ -387,8 +388,13 @@ class Browser:
         page = self._page(saved.page_url, saved.source)
         page.restore(saved.typed)
         page.alert = saved.alert
-        entries = [_Entry(url, document) for url, document in saved.entries]
+        entries = [_Entry(*entry) for entry in saved.entries]
         return _Tab(page=page, entries=entries, at=saved.at, unreachable=saved.unreachable)
+
+
+def _with_slash(url: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(path="/").geturl() if parts.netloc and not parts.path else url
 
 
 def _referer(here: str, there: str) -> str:

@@ -53,6 +53,7 @@ def _in_text(page: Page, field: Element, keys: str) -> pointer.Result:
         page.marked = False
     elif keys in ("ArrowUp", "ArrowDown") and field.tag == "input" and field.kind == "number" and not fixed:
         _spin(field, 1 if keys == "ArrowUp" else -1)
+        page.marked = False
     elif (letter := _letter(keys)) and not fixed:
         if page.marked:
             field.value = ""

@@ -161,6 +161,8 @@ class _Builder:
         described = element.attrs.get("aria-describedby")
         if described:
             properties = (*properties, ("describedby", described))
+        if self.alert and element is self.focus and ("invalid", "true") in properties:
+            properties = (*properties, ("errormessage", ""))
         node = Node(key=str(element.index), role=role, name=name, properties=properties)
         into.append(node)
         return node

@@ -34,7 +34,7 @@ def _judged(element: Element) -> bool:
         return False
     if element.tag == "input" and element.kind in ("hidden", "submit"):
         return False
-    return not (element.tag != "select" and "readonly" in element.attrs and element.kind not in ("checkbox", "radio"))
+    return element.tag == "select" or "readonly" not in element.attrs
 
 
 def missing(document: Document, element: Element) -> bool:
