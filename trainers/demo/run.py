@@ -151,10 +151,10 @@ def train_config(settings: DemoSettings, model: Path, server: str) -> TrainConfi
         model=ModelSettings(path=str(model)),
         environments=[EnvironmentSettings(env=ENV, base_url=server, options=OPTIONS, format="plain")],
         rollout=RolloutSettings(max_prompt_tokens=256, max_episode_tokens=1024, max_turn_tokens=4, concurrency=128),
-        batch=BatchSettings(tasks_per_step=16, group_size=8, tokens_per_microbatch=16384),
+        batch=BatchSettings(tasks_per_step=16, group_size=8, tasks_per_minibatch=4, tokens_per_microbatch=16384),
         algorithm=algorithm,
-        critic=CriticSettings(optim=OptimSettings(lr=1e-3)) if gae else CriticSettings(),
-        optim=OptimSettings(lr=5e-4),
+        critic=CriticSettings(optim=OptimSettings(lr=3e-3)) if gae else CriticSettings(),
+        optim=OptimSettings(lr=2e-4),
         checkpoint=CheckpointSettings(keep=1),
         evaluation=EvaluationSettings(
             before=True,
