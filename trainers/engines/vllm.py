@@ -38,7 +38,7 @@ class VllmOptions(Settings):
     threads: int | None = setting(None, low=1)
     """OMP_NUM_THREADS of the process: the cores that are really free, or OpenMP's spinning costs tenfold."""
     context_tokens: int | None = setting(None, low=2)
-    """vLLM's max_model_len; None: as many as the model has positions."""
+    """vLLM's max_model_len; None: in a run `rollout.max_episode_tokens`, else as many as the model has positions."""
     push_through: str = setting("files", choices=("files", "bytes"))
     """How weights get there: safetensors files in shared memory, or one message."""
     start_timeout_s: float = setting(600.0, low=1.0)
