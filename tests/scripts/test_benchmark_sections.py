@@ -54,3 +54,16 @@ def test_the_phases_of_a_run_are_shares_of_its_time():
     text = phases.section([row | {"tokens/trained": 1000.0}, row], "two cores")
     assert "| collect | 3.00 | 3.00 | 30% |" in text
     assert "| learn | 6.00 | 6.00 | 60% |" in text
+
+
+def test_the_engine_is_compared_pair_by_pair():
+    import engine
+
+    pairs = [engine.Pair(ours=2.0, bare=1.0), engine.Pair(ours=1.25, bare=1.0), engine.Pair(ours=1.0, bare=1.0)]
+    pushes = engine.Pushes(100.0, {"one way": [0.5, 0.25, 1.0]})
+    text = engine.section({(engine.REAL_NAME, 8): pairs}, pushes, "two cores")
+    assert "samples at **80%** of the rate of bare vLLM, with 8 requests at once" in text
+    assert (
+        f"| {engine.REAL_NAME} | 8 | {8 * engine.TOKENS} | {8 * engine.TOKENS / 1.25:.0f} | 80% | 50%, 100% |" in text
+    )
+    assert "| one way | 0.50 | 0.25, 1.00 | 200 |" in text
