@@ -186,7 +186,8 @@ class Fuzz:
 
     def role_box(self, depth: int) -> str:
         role = self.random.choice(("alert", "status", "search", "group", "dialog", "none"))
-        return f'<div role="{role}"{self.style()}{self.name_attributes(0.2) if role != "none" else ""}>{self.flow(depth, 2)}</div>'
+        named = "" if role == "none" else self.name_attributes(0.2)
+        return f'<div role="{role}"{self.style()}{named}>{self.flow(depth, 2)}</div>'
 
     def labelled(self, depth: int) -> str:
         name = f"c{len(self.ids)}"

@@ -47,6 +47,8 @@ class Page:
         self.alert = ""
         """The browser's own message about a field that is not valid."""
         self._laid_out = False
+        self._wanted = ""
+        """Key of the element that shall be on the screen at the next look."""
 
     @property
     def title(self) -> str:
@@ -78,25 +80,33 @@ class Page:
         """The tree; unless `full`, with what lies outside the screen marked."""
         root = self.tree()
         if not full:
-            total = _number(root)
-            self.top = max(min(self.top, total - SCREEN_LINES), 0)
-            _mark(root, self.top)
+            lines = _lines(root)
+            self._reveal(lines)
+            self._hold(lines)
+            _mark(root, lines, self.top)
         return root
 
     def scroll(self, *, down: bool) -> None:
         """A screen up or down."""
-        total = _number(self.tree())
-        wanted = self.top + (SCROLL_LINES if down else -SCROLL_LINES)
-        self.top = max(min(wanted, total - SCREEN_LINES), 0)
+        lines = _lines(self.tree())
+        self._reveal(lines)
+        self.top += SCROLL_LINES if down else -SCROLL_LINES
+        self._hold(lines)
 
     def show(self, element: Element) -> None:
-        """Scroll so that an element is on the screen."""
-        root = self.tree()
-        _number(root)
-        key = str(element.index)
-        line = next((node_line for node, node_line in _lines(root) if node.key == key), None)
+        """Scroll so that an element is on the screen, as soon as somebody looks."""
+        self._wanted = str(element.index)
+
+    def _reveal(self, lines: _Lines) -> None:
+        line = next((line for node, line in lines if node.key == self._wanted), None) if self._wanted else None
+        self._wanted = ""
         if line is not None and not self.top <= line < self.top + SCREEN_LINES:
             self.top = max(line - SCREEN_LINES // 3, 0)
+
+    def _hold(self, lines: _Lines) -> None:
+        """Keep the screen within the page."""
+        total = max(line for _, line in lines) + 1
+        self.top = max(min(self.top, total - SCREEN_LINES), 0)
 
     def give_focus(self, element: Element | None) -> None:
         """Move the focus."""
@@ -134,47 +144,39 @@ def _prints(node: Node, above: Node) -> bool:
     return bool(node.name.strip()) or (bool(node.properties) and node.role not in ("listitem", "paragraph"))
 
 
-def _lines(root: Node) -> list[tuple[Node, int]]:
-    found: list[tuple[Node, int]] = []
+_Lines = list[tuple[Node, int]]
+"""Nodes in document order, each with the number of its line; -1 for what has none of its own."""
+
+
+def _lines(root: Node) -> _Lines:
+    found: _Lines = []
     line = 0
     pending = [(root, root)]
     while pending:
         node, above = pending.pop()
-        found.append((node, line))
-        line += _prints(node, above)
+        printed = _prints(node, above)
+        found.append((node, line if printed else -1))
+        line += printed
         pending.extend((child, node) for child in reversed(node.children))
     return found
 
 
-def _number(root: Node) -> int:
-    """How many lines a tree has."""
-    return sum(_prints(node, above) for node, above in _pairs(root))
-
-
-def _pairs(root: Node) -> list[tuple[Node, Node]]:
-    found, pending = [], [(root, root)]
-    while pending:
-        node, above = pending.pop()
-        found.append((node, above))
-        pending.extend((child, node) for child in node.children)
-    return found
-
-
-def _mark(root: Node, top: int) -> None:
-    """Set `visible`: a leaf by its line, anything else when something below it is visible."""
-    place = {id(node): line for node, line in _lines(root)}
+def _mark(root: Node, lines: _Lines, top: int) -> None:
+    """Set `visible`: of what is on the screen and of what holds it. Options go by the head of their list."""
+    place = {id(node): line for node, line in lines}
 
     def mark(node: Node) -> bool:
         shown = top <= place[id(node)] < top + SCREEN_LINES
-        for child in node.children:
-            if node.role in ("combobox", "MenuListPopup") or (node.role == "group" and child.role == "option"):
-                continue
-            shown = mark(child) or shown
         if node.role == "combobox":
             for below in node.walk():
                 below.visible = shown
-        node.visible = shown
-        return shown
+            return shown
+        below_shown = [mark(child) for child in node.children]
+        node.visible = shown or any(below_shown)
+        for child in node.children:
+            if shown and place[id(child)] < 0 and not child.children:
+                child.visible = True
+        return node.visible
 
     mark(root)
     root.visible = True
