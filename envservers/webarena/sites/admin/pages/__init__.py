@@ -1,0 +1,1 @@
+"""The administration's page functions, one file a part of it."""
