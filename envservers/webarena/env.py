@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,9 @@ from agentenv.protocol import Action, Outcome, StepResult, Task
 from envservers.webarena.act import Act, Verb
 from envservers.webarena.engines.choose import make_engine
 from envservers.webarena.engines.engine import Cookie, Engine
-from envservers.webarena.evaluators.combine import Judgement, TaskKind, from_json, judge
-from envservers.webarena.evaluators.evidence import Evidence
+from envservers.webarena.evaluators.combine import TaskKind, from_json, judge
+from envservers.webarena.evaluators.database import Database
+from envservers.webarena.evaluators.evidence import Check, Evidence
 from envservers.webarena.evaluators.form import Form
 from envservers.webarena.language import Observation, extract, parse, printed, target_of
 from envservers.webarena.language.prompt import NO_ACTION, blocks, previous_action
@@ -29,6 +30,7 @@ from envservers.webarena.state.diff import changes_of
 from envservers.webarena.state.session import SiteSession
 from envservers.webarena.tasks.catalog import by_name
 from envservers.webarena.tasks.make import world_of
+from envservers.webarena.tasks.mutants import surviving
 from envservers.webarena.tasks.oracle import solve
 
 log = logging.getLogger(__name__)
@@ -51,6 +53,7 @@ class Episode:
     view: View
     shown: Observation
     """What the agent's numbers refer to."""
+    checks: Sequence[Check]
     over: bool = False
 
     @property
@@ -100,7 +103,8 @@ class WebArenaEnv(AsyncEnv):
             db.close()
             raise
         shown = printed(view, self.dialect)
-        self._episode = Episode(task=task, db=db, session=session, view=view, shown=shown)
+        checks = tuple(from_json(value) for value in payload["checks"])
+        self._episode = Episode(task=task, db=db, session=session, view=view, shown=shown, checks=checks)
         info = {"url": view.url, "engine": self._engine.name}
         if self._notice:
             info["notice"] = self._notice
@@ -156,7 +160,7 @@ class WebArenaEnv(AsyncEnv):
         return blocks(episode.shown.text, url=episode.view.url, objective=objective, previous=previous)
 
     async def _end(self, episode: Episode, answer: str | None) -> StepResult:
-        judgement = await self._judge(episode, answer)
+        judgement = judge(episode.kind, episode.checks, await self.evidence(answer))
         episode.over = True
         info = {"url": episode.view.url, "error": "", "engine": self._engine.name if self._engine else ""}
         verdicts = [{"check": v.check, "passed": v.passed, "reason": v.reason} for v in judgement.verdicts]
@@ -168,19 +172,28 @@ class WebArenaEnv(AsyncEnv):
             info={**info, "checks": verdicts, "progress": judgement.progress},
         )
 
-    async def _judge(self, episode: Episode, answer: str | None) -> Judgement:
-        checks = [from_json(value) for value in episode.task.payload["checks"]]
-        needs_fields = any(isinstance(check, Form) for check in checks)
-        fields = await self._engine.fields() if needs_fields and self._engine else []
-        evidence = Evidence(
+    async def evidence(self, answer: str | None) -> Evidence:
+        """What the episode is judged by, as it stands; also after its end, until the next reset or close."""
+        episode, engine = self._episode, self._engine
+        if episode is None or engine is None:
+            raise ResetNeeded("WebArenaEnv.evidence() before reset(); call reset(task) first")
+        needs_fields = any(isinstance(check, Form) for check in episode.checks)
+        return Evidence(
             answer=answer,
             tabs=episode.view.tabs,
             active=episode.view.active,
-            fields=fields,
+            fields=await engine.fields() if needs_fields else (),
             log=episode.session.log,
             changes=changes_of(episode.db),
         )
-        return judge(episode.kind, checks, evidence)
+
+    async def surviving_mutants(self) -> list[str]:
+        """Nearly right ends of the database that the task's checks would let through; none of a sound task."""
+        if self._episode is None:
+            return []
+        evidence = await self.evidence("")
+        checks = [check for check in self._episode.checks if isinstance(check, Database) and check.expected]
+        return [name for check in checks for name in surviving(check, evidence)]
 
     def _running(self) -> tuple[Episode, Engine]:
         if self._episode is None or self._engine is None:

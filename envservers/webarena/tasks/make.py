@@ -18,8 +18,8 @@ from envservers.webarena.world.world import World
 ENV_ID = "webarena"
 GENERATOR = "1"
 """Version of templates and splits; part of every seed. Another task at a place means another version."""
-TRIES = 60
-"""Draws for each task wanted; a world may have no more."""
+MOST_MISSES = 250
+"""Draws in a row without a new task, after which a world is taken to have no more."""
 LEAST_STEPS, MOST_STEPS = 10, 30
 
 
@@ -35,18 +35,15 @@ def draws(template: Template, split: Split, seed: int, size: str) -> Iterator[Pa
     rng = random.Random(f"{GENERATOR} {size} {seed} {split.name} {template.name}")
     seen: set[str] = set()
     most = split.most(template)
-    kept = 0
-    for _ in range(TRIES * most):
+    misses = 0
+    while len(seen) < most and misses < MOST_MISSES:
+        misses += 1
         params = template.generate(world, rng)
-        if params is None:
-            continue
-        form = template.canonical(params)
-        if form not in seen and bucket(form) in split.buckets:
+        form = template.canonical(params) if params else ""
+        if params and form not in seen and bucket(form) in split.buckets:
             seen.add(form)
+            misses = 0
             yield params
-            kept += 1
-            if kept == most:
-                return
 
 
 def bucket(form: str) -> int:

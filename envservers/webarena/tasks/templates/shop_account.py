@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import lru_cache
 from sqlite3 import Row
 from typing import Any
 
@@ -326,7 +327,8 @@ PREPARED_REVIEW = Template(
 )
 
 
-def my_reviews(world: World) -> list[Row]:
+@lru_cache(maxsize=4)
+def my_reviews(world: World) -> tuple[Row, ...]:
     """The shopper's reviews of products that one of them alone names, the newest first."""
     rows = world.rows(
         "SELECT review.*, product.name AS product FROM review JOIN product ON product.id = product_id "
@@ -334,7 +336,7 @@ def my_reviews(world: World) -> list[Row]:
         SHOPPER,
     )
     names = [row["product"] for row in rows]
-    return [row for row in rows if names.count(row["product"]) == 1 and len(row["product"]) <= 70]
+    return tuple(row for row in rows if names.count(row["product"]) == 1 and len(row["product"]) <= 70)
 
 
 def _mine(world: World, rng: random.Random) -> dict[str, Any]:

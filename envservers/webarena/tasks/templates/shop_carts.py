@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import lru_cache
 from sqlite3 import Row
 from typing import Any
 
@@ -38,15 +39,17 @@ def cart_id(world: World) -> int:
     return found
 
 
-def cart_lines(world: World) -> list[Row]:
+@lru_cache(maxsize=4)
+def cart_lines(world: World) -> tuple[Row, ...]:
     """What is in it at the start, with the names of the products."""
-    return world.rows(
+    rows = world.rows(
         "SELECT cart_line.*, product.name, product.sku AS product_sku, category_id, price_cents, special_cents, "
         "product.stock AS product_stock, variant.sku AS variant_sku, variant.stock AS variant_stock, color, size "
         "FROM cart_line JOIN product ON product.id = cart_line.product_id LEFT JOIN variant ON variant.id = variant_id "
         "WHERE cart_id = ? ORDER BY cart_line.id",
         cart_id(world),
     )
+    return tuple(rows)
 
 
 def _in_cart(world: World, product_id: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from functools import lru_cache
 from typing import Any
 
 from envservers.webarena.evaluators.answer import Answer
@@ -32,7 +33,8 @@ FILTERS = ("price", "brand", "rating", "stock", "page")
 """What narrows a list, by the names in its address."""
 
 
-def on_sale(world: World, where: str, *values: int | str) -> list[tuple[int, str, int]]:
+@lru_cache(maxsize=512)
+def on_sale(world: World, where: str, *values: int | str) -> tuple[tuple[int, str, int], ...]:
     """Unit price in cents, name and id of every product on sale for which a condition holds."""
     percents = facts.rule_percents(world)
     rows = world.rows(
@@ -40,14 +42,14 @@ def on_sale(world: World, where: str, *values: int | str) -> list[tuple[int, str
         f"JOIN brand ON brand.id = brand_id WHERE status = 'enabled' AND {where} ORDER BY product.id",
         *values,
     )
-    return [
+    return tuple(
         (
             facts.unit_cents(row["price_cents"], row["special_cents"], percents.get(row["category_id"], 0)),
             row["name"],
             row["id"],
         )
         for row in rows
-    ]
+    )
 
 
 def some_leaf(world: World, rng: random.Random, least: int = 3) -> tuple[int, list[str]] | None:
@@ -149,6 +151,7 @@ DEAREST = Template(
 )
 
 
+@lru_cache(maxsize=64)
 def _brands_of(world: World, department: str) -> dict[str, int]:
     """How many products of each brand a department sells, for the brands that it offers as filters."""
     rows = world.rows(
@@ -211,7 +214,7 @@ def _sorted(world: World, rng: random.Random) -> dict[str, Any] | None:
 
 def _expect_sorted(world: World, params: Params) -> tuple[Check, ...]:
     path = f"/c/{_slug_of(world, params['path'])}"
-    return (Url(host=HOST, path=path, query=(("sort", params["sort"]),), without=FILTERS),)
+    return (Url(host=HOST, path=path, query=(("sort", params["sort"]), ("per", "48")), without=FILTERS),)
 
 
 SORTED = Template(
@@ -219,15 +222,21 @@ SORTED = Template(
     family="page of a list",
     kind=TaskKind.NAVIGATE,
     phrasings=(
-        'Show me the category "{category}", ordered {order}.',
-        'Open "{category}" and sort its products {order}.',
-        'I would like to see "{category}" arranged {order}.',
-        'Bring up the products of "{category}", listed {order}.',
-        'Please display everything in "{category}" {order}.',
+        'Show me the category "{category}", ordered {order}, 48 products a page.',
+        'Open "{category}", sort its products {order} and have 48 of them on a page.',
+        'I would like to see "{category}" arranged {order}, with 48 products per page.',
+        'Bring up the products of "{category}", listed {order} and 48 at a time.',
+        'Please display everything in "{category}" {order}; set the page size to 48.',
     ),
     generate=_sorted,
     expect=_expect_sorted,
-    plan=lambda params: (*walk_down(params["path"]), *sort_by(params["label"]), Stop()),
+    plan=lambda params: (
+        *walk_down(params["path"]),
+        Choose("Sort by", params["label"]),
+        Choose("Show per page", "48"),
+        Click("button", "Apply"),
+        Stop(),
+    ),
 )
 
 

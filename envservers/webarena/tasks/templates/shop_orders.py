@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from sqlite3 import Row
 from typing import Any
 
@@ -34,9 +35,12 @@ _DAY = r"\w{3} \d+, \d{4}"
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
-def my_orders(world: World) -> list[Row]:
+@lru_cache(maxsize=4)
+def my_orders(world: World) -> tuple[Row, ...]:
     """The shopper's orders, the newest first, as the list has them."""
-    return world.rows("SELECT * FROM sales_order WHERE customer_id = ? ORDER BY placed_at DESC, id DESC", SHOPPER)
+    return tuple(
+        world.rows("SELECT * FROM sales_order WHERE customer_id = ? ORDER BY placed_at DESC, id DESC", SHOPPER)
+    )
 
 
 def my_order(world: World, params: Params) -> Row:
@@ -330,9 +334,13 @@ def _expect_return_form(world: World, params: Params) -> tuple[Check, ...]:
     return (Url(host=HOST, path=f"/account/orders/{params['order']}/return"),)
 
 
-def _returnable(world: World, rng: random.Random) -> dict[str, Any] | None:
-    lines = [line for row in my_orders(world) if row["status"] in RETURNABLE for line in _left(world, row["id"])]
-    return {"order": rng.choice(lines)["number"]} if lines else None
+@lru_cache(maxsize=4)
+def _returnable_lines(world: World) -> tuple[Row, ...]:
+    return tuple(line for row in my_orders(world) if row["status"] in RETURNABLE for line in _left(world, row["id"]))
+
+
+def _returnable(world: World, rng: random.Random) -> dict[str, Any]:
+    return {"order": rng.choice(_returnable_lines(world))["number"]}
 
 
 def _left(world: World, order_id: int) -> list[Row]:
@@ -367,10 +375,7 @@ def _return(world: World, rng: random.Random) -> dict[str, Any] | None:
     """A line that can be returned, or an order that cannot be."""
     if rng.random() < 0.5:
         return _no_return(world, rng)
-    lines = [line for row in my_orders(world) if row["status"] in RETURNABLE for line in _left(world, row["id"])]
-    lines = [line for line in lines if len(line["name"]) <= 70]
-    if not lines:
-        return None
+    lines = [line for line in _returnable_lines(world) if len(line["name"]) <= 70]
     line = rng.choice(lines)
     same = [other for other in lines if (other["order_id"], other["name"]) == (line["order_id"], line["name"])]
     if len(same) > 1:

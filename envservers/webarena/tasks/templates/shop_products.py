@@ -11,10 +11,10 @@ from envservers.webarena.evaluators.combine import TaskKind
 from envservers.webarena.evaluators.evidence import Check
 from envservers.webarena.tasks import facts
 from envservers.webarena.tasks.observed import Line
-from envservers.webarena.tasks.plan import Click, Gather, Plan, Read, Stop
+from envservers.webarena.tasks.plan import Click, Fill, Gather, Page, Plan, Read, Stop
 from envservers.webarena.tasks.reading import after, matching, money_after
 from envservers.webarena.tasks.template import Params, Template
-from envservers.webarena.tasks.templates.shop_steps import by_name, listed, said, search_for, some_product
+from envservers.webarena.tasks.templates.shop_steps import SEARCH, by_name, listed, said, search_for, some_product
 from envservers.webarena.world.world import World
 
 
@@ -27,8 +27,12 @@ def _expect_price(world: World, params: Params) -> tuple[Check, ...]:
 
 
 def _plan_price(params: Params) -> Plan:
-    read = Read("price", money_after(params["product"], role="heading"))
-    return *search_for(params["product"]), read, Stop(said("price"))
+    return (
+        Fill(SEARCH, params["product"], enter=True),
+        Page("link", params["product"]),
+        Read("price", money_after(params["product"], role="link")),
+        Stop(said("price")),
+    )
 
 
 PRICE = Template(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Sequence
+from functools import lru_cache
 from sqlite3 import Row
 from typing import Any
 
@@ -215,9 +216,9 @@ def _sold_or_not(world: World, rng: random.Random) -> dict[str, Any] | None:
     if rng.random() < 0.5:
         return {"product": some_product(world, rng).name}
     gone = world.rows("SELECT name FROM product WHERE status = 'disabled' ORDER BY id")
-    name = rng.choice(gone)["name"]
+    name = rng.choice(gone)["name"] if gone else ""
     there = world.value("SELECT 1 FROM product WHERE status = 'enabled' AND name = ?", name)
-    return None if there or len(name) > facts.LONGEST_NAME else {"product": name, "absent": True}
+    return None if not name or there or len(name) > facts.LONGEST_NAME else {"product": name, "absent": True}
 
 
 def _longest_word(name: str) -> str:
@@ -347,17 +348,29 @@ PRICES = (("0-25", "Under $25"), ("25-50", "$25 to $50"), ("50-100", "$50 to $10
 def _reduced(world: World, rng: random.Random) -> dict[str, Any] | None:
     """A brand that stands among the filters which the page offers."""
     value, label = rng.choice(PRICES)
-    counts = {brand: len(_on_sale(world, brand, value)) for brand in world.column("SELECT name FROM brand ORDER BY id")}
+    ranked = _offered(world, value)
+    return {"price": value, "label": label, "brand": rng.choice(ranked)} if ranked else None
+
+
+@lru_cache(maxsize=32)
+def _offered(world: World, price: str) -> tuple[str, ...]:
+    """Brands that the sale offers as filters when it is narrowed to a range of prices."""
+    counts = {brand: len(_on_sale(world, brand, price)) for brand in world.column("SELECT name FROM brand ORDER BY id")}
     ranked = sorted((brand for brand in counts if counts[brand]), key=lambda brand: (-counts[brand], brand))
-    return {"price": value, "label": label, "brand": rng.choice(ranked[:FACETS])} if ranked else None
+    return tuple(ranked[:FACETS])
 
 
 def _on_sale(world: World, brand: str, price: str) -> list[str]:
     """Names of what is reduced, of a brand and in a range of prices."""
     low, high = (int(part) * 100 for part in price.split("-"))
-    lists = {row["id"]: row["price_cents"] for row in world.rows("SELECT id, price_cents FROM product ORDER BY id")}
     found = on_sale(world, "brand.name = ?", brand)
+    lists = _list_prices(world)
     return [name for cents, name, product in found if cents < lists[product] and low <= cents < high]
+
+
+@lru_cache(maxsize=4)
+def _list_prices(world: World) -> dict[int, int]:
+    return {row["id"]: row["price_cents"] for row in world.rows("SELECT id, price_cents FROM product ORDER BY id")}
 
 
 def _expect_reduced(world: World, params: Params) -> tuple[Check, ...]:
@@ -397,6 +410,7 @@ def _rated(world: World, rng: random.Random) -> dict[str, Any] | None:
     )
 
 
+@lru_cache(maxsize=512)
 def _ratings(world: World, brand: str, stars: int) -> int:
     """Products of a brand whose reviews give so many stars on the average."""
     return sum(
