@@ -40,6 +40,15 @@ MENU = (
             Entry("/returns", "Returns", "orders"),
         ),
     ),
+    Section(
+        "Catalog",
+        "box",
+        (
+            Entry("/products", "Products", "products"),
+            Entry("/categories", "Categories", "products"),
+            Entry("/reviews", "Reviews", "reviews"),
+        ),
+    ),
 )
 
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from envservers.webarena.sites.admin.pages import dashboard, documents, entrance, order, orders, own_account
+from envservers.webarena.sites.admin.pages import (
+    categories,
+    dashboard,
+    documents,
+    entrance,
+    order,
+    orders,
+    own_account,
+    product,
+    products,
+    reviews,
+)
 from envservers.webarena.sites.common.routing import PageFunction, Route
 
 
@@ -50,4 +61,28 @@ ROUTES = (
     _get("/returns", "returns", documents.returns, "orders"),
     _get("/returns/{id:int}", "return", documents.return_page, "orders"),
     _post("/returns/{id:int}", "return", documents.change_return, "orders"),
+    # Catalogue
+    _get("/products", "products", products.show, "products"),
+    _post("/products/status", "products_status", products.change_many, "products"),
+    _get("/products/new", "product_new", products.new, "products"),
+    _post("/products/new", "product_new", products.create, "products"),
+    _get("/products/{id:int}", "product", product.details, "products"),
+    _post("/products/{id:int}", "product", product.save, "products"),
+    _get("/products/{id:int}/specs", "product_specs", product.specs, "products"),
+    _post("/products/{id:int}/specs", "product_specs", product.save_specs, "products"),
+    _get("/products/{id:int}/variants", "product_variants", product.variant_list, "products"),
+    _post("/products/{id:int}/variants", "product_variants", product.save_stock, "products"),
+    _post("/products/{id:int}/variants/new", "variant_new", product.add_variant, "products"),
+    _get("/categories", "categories", categories.show, "products"),
+    _get("/categories/{id:int}", "category", categories.edit, "products"),
+    _post("/categories/{id:int}", "category", categories.save, "products"),
+    _get("/categories/{id:int}/new", "category_new", categories.new, "products"),
+    _post("/categories/{id:int}/new", "category_new", categories.create, "products"),
+    _get("/reviews", "reviews", reviews.show, "reviews"),
+    _post("/reviews/status", "reviews_status", reviews.change_many, "reviews"),
+    _get("/reviews/{id:int}", "review", reviews.edit, "reviews"),
+    _post("/reviews/{id:int}", "review", reviews.save, "reviews"),
+    _post("/reviews/{id:int}/status", "review_status", reviews.decide, "reviews"),
+    _get("/reviews/{id:int}/delete", "review_delete", reviews.ask_delete, "reviews"),
+    _post("/reviews/{id:int}/delete", "review_delete", reviews.delete, "reviews"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from envservers.webarena.site import SiteResponse
+from envservers.webarena.sites.admin import sales as sales_of
 from envservers.webarena.sites.common.page import Page
 
 LATEST = 5
@@ -41,7 +42,7 @@ def show(page: Page) -> SiteResponse:
         low_stock=LOW_STOCK,
         days=BEST_DAYS,
         latest=page.db.all(_LATEST, LATEST),
-        best=page.db.all(_BEST, since, LATEST),
+        best=sales_of.best_sellers(page.db, since, page.today, limit=LATEST),
         terms=[
             (row["term"], row["uses"], f"{row['uses']:,}")
             for row in page.db.all("SELECT term, uses FROM search_term ORDER BY uses DESC, id LIMIT ?", TERMS)
@@ -52,10 +53,4 @@ def show(page: Page) -> SiteResponse:
 _LATEST = """
 SELECT sales_order.*, (SELECT sum(quantity) FROM order_line WHERE order_id = sales_order.id) AS things
 FROM sales_order ORDER BY placed_at DESC, id DESC LIMIT ?
-"""
-_BEST = """
-SELECT product.id, product.name, product.price_cents, sum(quantity) AS sold
-FROM sales_order JOIN order_line ON order_id = sales_order.id JOIN product ON product.id = product_id
-WHERE placed_at >= ? AND sales_order.status <> 'canceled'
-GROUP BY product.id ORDER BY sold DESC, product.id LIMIT ?
 """

@@ -6,7 +6,7 @@ from typing import Any
 
 from envservers.webarena.site import SiteResponse
 from envservers.webarena.sites.admin import order_deeds
-from envservers.webarena.sites.admin.grid import Column, Filters, everything, grid
+from envservers.webarena.sites.admin.grid import Column, Filters, everything, grid, picked
 from envservers.webarena.sites.admin.order_rules import Deed
 from envservers.webarena.sites.common.formats import count, words
 from envservers.webarena.sites.common.page import Page
@@ -52,21 +52,19 @@ def export(page: Page) -> SiteResponse:
 
 def change_many(page: Page) -> SiteResponse:
     """Do one thing to all that were picked; those that do not allow it stay as they are."""
-    picked = [
-        int(value) for name, value in page.request.form if name == "picked" and value.isascii() and value.isdecimal()
-    ]
+    chosen = picked(page)
     deed, done = BULK.get(page.sent("do"), (None, ""))
     back = page.came_from("/orders")
-    if not picked or deed is None:
-        page.flash("Please select orders and an action." if not picked else "Please choose an action.", "error")
+    if not chosen or deed is None:
+        page.flash("Please choose an action." if chosen else "Please select at least one order.", "error")
         return page.go(back)
     changed = 0
-    for number in dict.fromkeys(picked):
+    for number in chosen:
         row = page.db.one("SELECT * FROM sales_order WHERE id = ?", number)
         if row is not None and deed in order_deeds.possible(page.db, row):
             order_deeds.set_status(page.db, row, deed)
             changed += 1
-    left = len(dict.fromkeys(picked)) - changed
+    left = len(chosen) - changed
     if changed:
         page.flash(f"{count(changed, 'order was', 'orders were')} {done}.")
     if left:
