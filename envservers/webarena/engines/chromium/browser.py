@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import re
 from collections.abc import Iterable
@@ -22,6 +23,8 @@ from envservers.webarena.engines.chromium.tabs import Tab
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
+
+log = logging.getLogger(__name__)
 
 WIDTH, HEIGHT = 1280, 720
 """CSS pixels of the viewport."""
@@ -134,6 +137,8 @@ async def launch(playwright: Playwright, folder: Path, hosts: frozenset[str], po
         mode = Confinement.NONE  # its own profile lies in what would be hidden
     else:
         hidden.mkdir(parents=True, exist_ok=True)
+    if mode is Confinement.NONE:
+        log.warning("the browser has no namespace of its own here: files are kept from it by blocked addresses alone")
     before = set(browsers_below(folder))
     browser = await playwright.chromium.launch(
         executable_path=SCRIPT,

@@ -12,6 +12,7 @@ from envservers.webarena.engines import refusals
 from envservers.webarena.engines.addresses import read_address
 from envservers.webarena.engines.chromium import acts, scripts
 from envservers.webarena.engines.chromium.browser import HEIGHT, WIDTH, Room
+from envservers.webarena.engines.chromium.find import need_chromium
 from envservers.webarena.engines.chromium.runtime import Runtime, runtime
 from envservers.webarena.engines.chromium.tabs import CALL_S, POPUP_S, Gone, Tab
 from envservers.webarena.engines.chromium.tree import build_tree
@@ -36,6 +37,8 @@ class ChromiumEngine:
 
     def __init__(self, *, viewport_rule: ViewportRule = ViewportRule.WEBARENA) -> None:
         self.viewport_rule = viewport_rule
+        self.version = need_chromium().version
+        """Of the browser: part of the record, since trees differ between versions."""
         self._browsing: _Browsing | None = None
 
     async def open(self, session: SiteSession, urls: Sequence[str], cookies: Sequence[Cookie] = ()) -> None:

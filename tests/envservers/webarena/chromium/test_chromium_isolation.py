@@ -13,6 +13,7 @@ from tiny_site import TinySite, script, see_other, tiny_session
 
 from envservers.webarena.act import Verb
 from envservers.webarena.engines.addresses import read_address
+from envservers.webarena.engines.chromium import confine
 from envservers.webarena.engines.chromium import runtime as running
 from envservers.webarena.engines.chromium.browser import elsewhere, resolver_rules
 from envservers.webarena.engines.chromium.confine import Confinement, confinement
@@ -235,6 +236,11 @@ def test_pages_carry_the_sessions_time_and_assets_are_kept(tmp_path):
     html, css = asyncio.run(play())
     assert html == {"Date": "Mon, 02 Mar 2026 09:03:00 GMT", "Cache-Control": "no-store", "Server": None}
     assert css == {"Date": None, "Cache-Control": "public, max-age=31536000, immutable", "Server": None}
+
+
+@pytest.mark.skipif(confinement() is not Confinement.ROOT, reason="needs root's mounts")
+def test_a_user_without_rights_is_confined_as_well():
+    assert confine._works(Confinement.USER)
 
 
 @pytest.mark.skipif(confinement() is Confinement.NONE, reason="namespaces are not to be had here")
