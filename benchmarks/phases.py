@@ -1,6 +1,6 @@
 """Where the time of a training run goes, from its `metrics.jsonl`; writes a section of docs/benchmarks.md.
 
-python benchmarks/phases.py runs/train-demo/grpo-0/grpo [--about "on what, under which load"] [--no-docs]
+python benchmarks/phases.py runs/train-demo/grpo-0/grpo [--about "what ran, on what, under which load"] [--no-docs]
 """
 
 import argparse
@@ -32,10 +32,10 @@ def section(rows: list[dict[str, float]], about: str) -> str:
         [
             "## Phases of a training run",
             "",
-            "Written by `python benchmarks/phases.py`, from the run of `make train-demo`.",
+            "Written by `python benchmarks/phases.py RUN_DIR`, from the figures of a run.",
             "",
-            f"Seconds of a step, over {len(rows)} steps; {tokens:,.0f} trained tokens in a step (median). "
-            "The check of each push belongs to `push`.",
+            f"Seconds of a step, over {len(rows)} steps that took {whole:,.0f} s together; {tokens:,.0f} trained "
+            "tokens in a step (median). The check of each push belongs to `push`.",
             "",
             "| phase | median | most | share of all |",
             "|---|---:|---:|---:|",
@@ -49,7 +49,7 @@ def section(rows: list[dict[str, float]], about: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--about", default="")
+    parser.add_argument("--about", default="A run of `make train-demo`.", help="what ran, on what, under which load")
     parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
     wanted = parser.parse_args()
     text = section(steps_of(wanted.folder), wanted.about)
