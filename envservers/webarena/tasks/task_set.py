@@ -13,7 +13,7 @@ from typing import Any
 from agentenv.protocol import Task, digest_of
 from envservers.webarena.tasks.catalog import by_name
 from envservers.webarena.tasks.make import GENERATOR, draws, make_task
-from envservers.webarena.tasks.splits import DEV, GENERATED, MINI, MINI_POOL, SMOKE, TEST, TEST_OOD, TRAIN, Split
+from envservers.webarena.tasks.splits import GENERATED, MINI, MINI_POOL, SMOKE, Split
 
 SPLITS = ("train", "dev", "test", "test_ood", "mini", "smoke")
 
@@ -63,13 +63,9 @@ class WebTasks:
         )
 
 
-def golden() -> dict[str, Any]:
-    """What is checked in: the generator, and by size the counts of every split and world, and the worlds' digests."""
-    return _golden()
-
-
 @functools.cache
-def _golden() -> dict[str, Any]:
+def golden() -> dict[str, Any]:
+    """What is checked in: the generator, and by size the counts of every split and world, and the tasks' digests."""
     text = (files("envservers.webarena.tasks") / "golden.json").read_text("utf-8")
     value: dict[str, Any] = json.loads(text)
     return value
@@ -100,22 +96,27 @@ def _drawn(size: str, split: Split, world: int, template: str) -> tuple[Mapping[
 
 
 def measure(size: str) -> dict[str, Any]:
-    """Counts and digests as they are now, to be compared with those checked in, or to take their place."""
+    """Counts and digests as they are now, to take the place of those checked in."""
     counts: dict[str, dict[str, dict[str, int]]] = {}
     digests: dict[str, str] = {}
-    for split in (TRAIN, DEV, TEST, TEST_OOD, MINI_POOL):
-        counts[split.name] = {}
+    for split in GENERATED:
         for world in split.worlds:
-            found: dict[str, int] = {}
-            made = []
-            for name, template in by_name().items():
-                if not split.has(template):
-                    continue
-                drawn = _drawn(size, split, world, name)
-                found[name] = len(drawn)
-                for number, params in enumerate(drawn):
-                    task = make_task(template, split, params, number, seed=world, size=size, id=(split.name, number))
-                    made.append(task.digest)
-            counts[split.name][str(world)] = found
-            digests[f"{split.name}/{world}"] = digest_of(made)
+            found, digest = measure_world(size, split, world)
+            counts.setdefault(split.name, {})[str(world)] = found
+            digests[f"{split.name}/{world}"] = digest
     return {"counts": counts, "digests": digests}
+
+
+def measure_world(size: str, split: Split, world: int) -> tuple[dict[str, int], str]:
+    """How many tasks each template gives of a world for a split, and the digest of them all."""
+    counts: dict[str, int] = {}
+    digests = []
+    for name, template in by_name().items():
+        if not split.has(template):
+            continue
+        drawn = _drawn(size, split, world, name)
+        counts[name] = len(drawn)
+        for number, params in enumerate(drawn):
+            task = make_task(template, split, params, number, seed=world, size=size, id=(split.name, number))
+            digests.append(task.digest)
+    return counts, digest_of(digests)
