@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from envservers.webarena.engines.lite.document import (
+    NUMBER,
     Document,
     Element,
     disabled,
@@ -66,8 +67,15 @@ def entries(form: Element, button: Element | None) -> Pairs:
             if control.checked:
                 found.append((name, control.attrs.get("value", "on")))
         else:
-            found.append((name, control.value))
+            found.append((name, value_sent(control)))
     return tuple(found)
+
+
+def value_sent(field: Element) -> str:
+    """The value of a text field; a number field that shows no number has none."""
+    if field.tag == "input" and field.kind == "number" and not NUMBER.fullmatch(field.value):
+        return ""
+    return field.value
 
 
 def put_text(element: Element, text: str) -> None:

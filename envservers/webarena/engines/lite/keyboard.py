@@ -142,18 +142,20 @@ def _on_page(page: Page, keys: str) -> None:
 
 def _tab(page: Page, by: int) -> None:
     stops = [element for element in page.document.elements if pointer.focusable(element) and _stops(page, element)]
-    if page.focus is not None and page.focus in stops:
+    if page.outside:
+        place = 0 if by > 0 else len(stops) - 1
+    elif page.focus is not None and page.focus in stops:
         place = stops.index(page.focus) + by
     elif by > 0:
         place = next((place for place, stop in enumerate(stops) if stop.index > page.start), len(stops))
     else:
         place = max((place for place, stop in enumerate(stops) if stop.index < page.start), default=-1)
-    if not stops:
+    if not 0 <= place < len(stops):
+        page.leave()
         return
-    page.give_focus(stops[place % len(stops)])
-    assert page.focus is not None
-    page.marked = takes_text(page.focus)
-    page.show(page.focus)
+    page.give_focus(stops[place])
+    page.marked = takes_text(stops[place])
+    page.show(stops[place])
 
 
 def _stops(page: Page, element: Element) -> bool:

@@ -10,7 +10,21 @@ from envservers.webarena.engines.lite.validation import missing
 
 
 def message(document: Document, element: Element) -> str:
-    """The message about a control that is not valid."""
+    """The message about a control that is not valid, as the tree has it.
+
+    The title of a pattern comes after it; inputs have a space there otherwise.
+    """
+    if not missing(document, element) and element.kind not in ("email", "number"):
+        title = element.attrs.get("title", "")
+        return f"{_PATTERN} {title}" if title else _PATTERN
+    sentence = _sentence(document, element)
+    return sentence if element.tag == "select" else f"{sentence} "
+
+
+_PATTERN = "Please match the requested format."
+
+
+def _sentence(document: Document, element: Element) -> str:
     if missing(document, element):
         if element.tag == "select":
             return "Please select an item in the list."
@@ -21,9 +35,7 @@ def message(document: Document, element: Element) -> str:
         return "Please fill out this field."
     if element.kind == "email":
         return _email(element.value.strip())
-    if element.kind == "number":
-        return _number(element)
-    return "Please match the requested format."
+    return _number(element)
 
 
 def _email(value: str) -> str:

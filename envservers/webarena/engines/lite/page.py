@@ -25,6 +25,7 @@ class Typed:
     focus: int
     """Index of the focused element, -1 without."""
     top: int
+    outside: bool
     controls: tuple[tuple[int, str, bool, bool], ...]
     """Index, text, checked and opened of what can change."""
 
@@ -42,6 +43,8 @@ class Page:
         """Index of the element from which Tab goes on."""
         self.marked = False
         """Whether all text of the focused field is selected."""
+        self.outside = False
+        """Whether Tab went past the last stop: then not even the page has the focus."""
         self.top = 0
         """Line at the top of the screen."""
         self.alert = ""
@@ -74,7 +77,7 @@ class Page:
     def tree(self) -> Node:
         """The accessibility tree now."""
         self.ready()
-        return build(self.document, focus=self.focus, alert=self.alert)
+        return build(self.document, focus=self.focus, alert=self.alert, outside=self.outside)
 
     def view(self, *, full: bool) -> Node:
         """The tree; unless `full`, with what lies outside the screen marked."""
@@ -111,9 +114,14 @@ class Page:
     def give_focus(self, element: Element | None) -> None:
         """Move the focus."""
         self.focus = element
-        self.marked = False
+        self.marked = self.outside = False
         if element is not None:
             self.start = element.index
+
+    def leave(self) -> None:
+        """Tab went past the last stop."""
+        self.give_focus(None)
+        self.outside = True
 
     def typed(self) -> Typed:
         """The user's part of the state."""
@@ -122,7 +130,9 @@ class Page:
             for element in self.document.elements
             if element.tag in ("input", "textarea", "option", "details")
         )
-        return Typed(focus=-1 if self.focus is None else self.focus.index, top=self.top, controls=controls)
+        return Typed(
+            focus=-1 if self.focus is None else self.focus.index, top=self.top, outside=self.outside, controls=controls
+        )
 
     def restore(self, typed: Typed) -> None:
         """Make the user's part what it was."""
@@ -132,6 +142,7 @@ class Page:
             element.value, element.checked, element.opened = value, checked, opened
         self.top = typed.top
         self.give_focus(None if typed.focus < 0 else elements[typed.focus])
+        self.outside = typed.outside
         self.changed()
 
 

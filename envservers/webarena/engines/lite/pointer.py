@@ -16,6 +16,7 @@ from envservers.webarena.engines.lite.forms import (
     submits,
     takes_text,
     toggle,
+    value_sent,
 )
 from envservers.webarena.engines.lite.messages import message
 from envservers.webarena.engines.lite.names import option_label
@@ -180,7 +181,7 @@ def value_of(element: Element) -> str:
         return next((option_label(option) for option in options_of(element) if option.checked), "")
     if element.tag == "input" and element.kind in ("checkbox", "radio"):
         return "true" if element.checked else "false"
-    return element.value
+    return value_sent(element)
 
 
 def _control(page: Page, element: Element) -> Element:

@@ -83,9 +83,15 @@ _SECTIONING = frozenset({"article", "complementary", "main", "navigation", "regi
 _ENOUGH_ROWS = 20
 
 
-def build(document: Document, *, focus: Element | None = None, alert: str = "") -> Node:
-    """The tree; `alert` is the browser's own message about a field. The layout must be up to date."""
-    return _Builder(document, focus, alert).root()
+def build(document: Document, *, focus: Element | None = None, alert: str = "", outside: bool = False) -> Node:
+    """The tree; the layout must be up to date.
+
+    `alert` is the browser's own message about a field, `outside` says that the focus has left the page.
+    """
+    root = _Builder(document, focus, alert).root()
+    if outside:
+        root.properties = (_FOCUSABLE,)
+    return root
 
 
 class _Builder:
@@ -123,7 +129,7 @@ class _Builder:
     def root(self) -> Node:
         node = Node(key="0", role="RootWebArea", name=self.document.title, properties=_ROOT)
         if self.alert:
-            alert = Node(key="", role="alert", name=self.alert + " ", properties=_MESSAGE, addressable=False)
+            alert = Node(key="", role="alert", name=self.alert, properties=_MESSAGE, addressable=False)
             node.children.append(alert)
         self._children(self.document.body, node.children)
         return node

@@ -70,6 +70,13 @@ PAGES: dict[str, Any] = {
     "/hop": see_other("/hop2"),
     "/hop2": see_other("/done#here"),
     "/long": "".join(f"<h2 id='h{n}'>Part {n}</h2><p>text</p>" for n in range(30)) + "<a href='#h3' id='up'>Up</a>",
+    "/checked": """<form action="/echo"><label>Name <input name="name" required></label>
+<label>Email <input type="email" name="email"></label><label>Code <input name="code" pattern="[0-9]{4}"></label>
+<label>Part <input name="part" pattern="[A-Z]" title="One letter"></label>
+<label>Count <input type="number" name="count" min="1" max="9"></label>
+<div><input type="checkbox" id="ok" name="ok" required> <label for="ok">Agreed</label></div>
+<label>Kind <select name="kind" required><option value="">Choose</option><option>One</option></select></label>
+<button>Send</button></form>""",
     "/required": """<form action="/echo" novalidate>
 <label>Name <input name="name" required></label><button>Send</button></form>""",
 }
@@ -243,6 +250,32 @@ JOURNEYS: dict[str, tuple[str, Sequence[Step]]] = {
             (GOTO, "", "http://shop.test/long#up"),
             (Verb.GO_BACK, "", ""),
             (Verb.GO_BACK, "", ""),
+        ],
+    ),
+    "validation": (
+        "/checked",
+        [
+            (CLICK, "button Send", ""),
+            (TYPE, "textbox Name", "Mara"),
+            (CLICK, "button Send", ""),
+            (TYPE, "textbox Email", "mara\n"),
+            (TYPE, "textbox Email", "mara@\n"),
+            (TYPE, "textbox Email", "@x\n"),
+            (TYPE, "textbox Email", "mara lind@x\n"),
+            (TYPE, "textbox Email", "mara@x..y\n"),
+            (TYPE, "textbox Email", "mara@x.test"),
+            (TYPE, "textbox Code", "12\n"),
+            (TYPE, "textbox Code", "1234"),
+            (TYPE, "textbox Part", "x\n"),
+            (TYPE, "textbox Part", "X"),
+            (CLICK, "checkbox Agreed", ""),
+            (CLICK, "button Send", ""),
+            (SELECT, "combobox Kind", "One"),
+            (TYPE, "spinbutton Count", "0\n"),
+            (TYPE, "spinbutton Count", "10\n"),
+            (TYPE, "spinbutton Count", "2.5\n"),
+            (TYPE, "spinbutton Count", "2e\n"),
+            (TYPE, "spinbutton Count", "2\n"),
         ],
     ),
     "no validation where the form says so": ("/required", [(CLICK, "button Send", ""), (Verb.GO_BACK, "", "")]),
