@@ -28,7 +28,7 @@ TEXTS = (
     "x" * 300,
     "<b>bold</b>",
 )
-KEYS = ("Enter", "Space", "ArrowDown", "Control+a", "Backspace", "Escape", "a", "Nonsense")
+KEYS = ("Enter", "Tab", "Space", "ArrowDown", "Control+a", "Backspace", "Escape", "a", "Nonsense")
 CLICKED = ("link", "button", "checkbox", "radio", "combobox", "option", "DisclosureTriangle", "textbox", "StaticText")
 TYPED = ("textbox", "searchbox", "spinbutton")
 
