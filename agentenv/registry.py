@@ -85,6 +85,26 @@ class Option:
         raise UnknownOption(f"option {self.name}={value!r}: must be {self.type.__name__}")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortcut:
+    """A way to score without really playing, shipped as the agent `shortcut:NAME`; its rate is held under a ceiling."""
+
+    name: str
+    entry: str
+    """`module:factory` of an Agent, called without arguments."""
+    ceiling: float
+    """Success over the split that is tolerated at most."""
+    about: str
+    """What it does, one line."""
+    split: str = "test"
+
+
+RANDOM = Shortcut(
+    name="random", entry="agentenv.agents.scripted:Random", ceiling=0.01, about="draws from the available actions"
+)
+"""For envs whose actions have a bound."""
+
+
 class TaskSet(Protocol):
     """The tasks of one env under one set of options. Made by the spec's light factory `(options) -> TaskSet`."""
 
@@ -130,6 +150,8 @@ class EnvSpec:
     """For `locked`: envs with one key run one at a time; empty means the env's id."""
     reuse: bool = True
     """Whether one Env object can be reset for another episode."""
+    shortcuts: tuple[Shortcut, ...] = ()
+    """Agents that cheat, with what they may reach; `agentenv check --controls` plays them."""
     snapshots: bool = False
     """Whether `snapshot` and `restore` work."""
     solvable: bool = True
@@ -201,6 +223,7 @@ class EnvSpec:
         """The spec as JSON values, for listings, the wire and records."""
         card = asdict(self)
         card["options"] = [{**asdict(o), "type": o.type.__name__} for o in self.options]
+        card["shortcuts"] = [{k: v for k, v in asdict(s).items() if k != "entry"} for s in self.shortcuts]
         for name in ("entry", "tasks", "prompt"):
             del card[name]
         return card
@@ -208,7 +231,7 @@ class EnvSpec:
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> EnvSpec:
         """A spec of an env that only a server has: everything but the engine, the tasks and the prompt."""
-        known = {f.name for f in fields(cls)} - {"entry", "tasks", "prompt", "options"}
+        known = {f.name for f in fields(cls)} - {"entry", "tasks", "prompt", "options", "shortcuts"}
         values = {name: card[name] for name in known if name in card}
         for name in ("reward_range", "return_range", "needs", "functions"):
             if name in values:

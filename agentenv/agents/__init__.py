@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
@@ -26,6 +27,10 @@ BUILT_IN: Mapping[str, str] = {
 """`module:factory` of each; imported only when asked for."""
 
 
+SHORTCUT = "shortcut:"
+"""What the names of the agents begin with that an env ships to show what cheating reaches."""
+
+
 def agent_names() -> list[str]:
     """Every agent that can be asked for, by name; loads none of them."""
     return sorted({*BUILT_IN, *entry_points(GROUP)})
@@ -44,6 +49,10 @@ def make_agent(name: str, *, model: str | None = None, model_url: str | None = N
 
 
 def _factory(name: str) -> Callable[..., AgentSpec]:
+    if name.startswith(SHORTCUT):
+        from agentenv.agents.shortcut import shortcut
+
+        return functools.partial(shortcut, name.removeprefix(SHORTCUT))
     if name in BUILT_IN:
         module, _, attribute = BUILT_IN[name].partition(":")
         return cast("Callable[..., AgentSpec]", getattr(importlib.import_module(module), attribute))

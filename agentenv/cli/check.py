@@ -17,20 +17,28 @@ def check(
     rule: Annotated[list[str] | None, typer.Option(help="Check only this rule; repeatable.")] = None,
     sessions: Annotated[int, typer.Option(min=32, help="Sessions of the endurance rule.")] = 1000,
     budget: Annotated[float, typer.Option(min=1, help="Seconds a repeating rule may take with a slow env.")] = 20.0,
+    controls: Annotated[
+        bool, typer.Option("--controls", help="Play the env's shortcut agents instead: what cheating reaches.")
+    ] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="With --controls: tasks of a split; else all.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Hold an environment to the contract, rule by rule; exit 1 when it breaks one.
 
-    By URL the rules that the wire allows are checked; the rest is shown as not checkable.
+    By URL the rules that the wire allows are checked; the rest is shown as not checkable. With --controls the env's
+    shortcut agents play whole splits three times, and exit 1 says that one of them is over the ceiling of its card.
 
     \b
     Examples:
       agentenv check textcraft
       agentenv check maze --env-option size=4 --rule solve_succeeds
       agentenv check http://127.0.0.1:8000 --env wordle --json
+      agentenv check maze --controls
     """
     from agentenv.cli.tables import print_json
 
+    if controls:
+        return _controls(target, env_option or [], limit, as_json=json)
     reports = _reports(target, env, env_option or [], rule or [], sessions, budget)
     ok = all(report.ok for report in reports)
     if json:
@@ -39,6 +47,45 @@ def check(
         for report in reports:
             _print(report)
     if not ok:
+        raise typer.Exit(1)
+
+
+def _controls(target: str, pairs: list[str], limit: int | None, *, as_json: bool) -> None:
+    import asyncio
+
+    from agentenv.cli import target as words
+    from agentenv.cli.progress import progress
+    from agentenv.cli.tables import print_json, print_table
+    from agentenv.errors import BadCall
+    from agentenv.testing.controls import SEEDS, controls, episodes_of
+
+    if target.startswith(("http://", "https://")):
+        raise BadCall("--controls plays in this process; give the env's id")
+    spec, options = words.target(target, pairs)
+    with progress(f"controls of {spec.id}", episodes_of(spec, options, (), limit, SEEDS)) as done:
+        found = asyncio.run(controls(spec, options=options, limit=limit, on_episode=done))
+    if as_json:
+        print_json({"env": spec.id, "version": spec.version, "controls": [c.to_dict() for c in found]})
+    else:
+        print_table(
+            (
+                {
+                    "control": c.name,
+                    "split": c.split,
+                    "tasks": c.tasks,
+                    "success": f"{c.success:.1%}",
+                    "95 %": f"{c.low:.1%} to {c.high:.1%}",
+                    "ceiling": f"{c.ceiling:.0%}",
+                    "result": "invalid" if c.invalid else "pass" if c.ok else "over",
+                }
+                for c in found
+            ),
+            ("control", "split", "tasks", "success", "95 %", "ceiling", "result"),
+        )
+        for c in found:
+            for error in c.errors:
+                typer.echo(f"{c.name}: {error}")
+    if not all(c.ok for c in found):
         raise typer.Exit(1)
 
 

@@ -1,6 +1,6 @@
 """What is known of Maze without its engine."""
 
-from agentenv.registry import Concurrency, EnvSpec, Option
+from agentenv.registry import RANDOM, Concurrency, EnvSpec, Option
 
 SPEC = EnvSpec(
     id="maze",
@@ -10,7 +10,8 @@ SPEC = EnvSpec(
     entry="envservers.games.maze.env:MazeEnv",
     tasks="envservers.games.maze.tasks:make_tasks",
     concurrency=Concurrency.INLINE,
-    max_steps=200,  # every task has a smaller limit of its own: twice its shortest path (at least 2 x size), or 50 in the double-T maze
+    # Every task has a smaller limit of its own: twice its shortest path, at least 2 x size; 50 in the double-T maze.
+    max_steps=200,
     success_rule="The goal was reached.",
     action_grammar="move up\nmove down\nmove left\nmove right\nup, down, left, right: the same",
     options=(
@@ -31,6 +32,7 @@ SPEC = EnvSpec(
         ),
     ),
     snapshots=True,
+    shortcuts=(RANDOM,),
     world="agentenv-maze-v1",
     prompt="envservers.games.maze:prompt.yaml",
     functions=(

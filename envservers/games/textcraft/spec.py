@@ -3,7 +3,7 @@
 `agentenv envs textcraft` prints the figures of `envservers.games.textcraft.tasks:facts` beside it.
 """
 
-from agentenv.registry import Concurrency, EnvSpec, Option
+from agentenv.registry import RANDOM, Concurrency, EnvSpec, Option
 
 ENV_ID = "textcraft"
 GENERATOR = "1"
@@ -42,6 +42,7 @@ SPEC = EnvSpec(
         Option(name="goal", type=str, default="", help="the goal item of the one task in split fixed"),
     ),
     snapshots=True,
+    shortcuts=(RANDOM,),
     world="agentenv-textcraft-v1",
     prompt="envservers.games.textcraft:prompt.yaml",
     functions=(

@@ -1,6 +1,6 @@
 """What is known of Wordle without its engine and its word lists."""
 
-from agentenv.registry import Concurrency, EnvSpec, Option
+from agentenv.registry import RANDOM, Concurrency, EnvSpec, Option
 
 SPEC = EnvSpec(
     id="wordle",
@@ -32,6 +32,7 @@ SPEC = EnvSpec(
         ),
     ),
     snapshots=True,
+    shortcuts=(RANDOM,),
     licence="Apache-2.0; word lists from SCOWL (permissive, see data/COPYRIGHT.scowl)",
     world="agentenv-wordle-v1",
     prompt="envservers.games.wordle:prompt.yaml",
