@@ -7,6 +7,7 @@ from functools import cache
 
 from envservers.webarena.tasks.template import Template
 from envservers.webarena.tasks.templates import (
+    admin_orders,
     shop_account,
     shop_carts,
     shop_lists,
@@ -15,7 +16,7 @@ from envservers.webarena.tasks.templates import (
     shop_service,
 )
 
-PARTS = (shop_products, shop_lists, shop_orders, shop_carts, shop_account, shop_service)
+PARTS = (shop_products, shop_lists, shop_orders, shop_carts, shop_account, shop_service, admin_orders)
 
 
 @cache

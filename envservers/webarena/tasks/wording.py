@@ -160,3 +160,19 @@ def town(world: World, rng: random.Random) -> dict[str, str]:
 def password(rng: random.Random) -> str:
     """A new password that the shop takes."""
     return f"{rng.choice(_STREETS).split()[0].lower()}-{rng.choice(_LAST).lower()}-{rng.randint(100, 999)}"
+
+
+_STAFF_NOTES = (
+    "The parcel will leave our store {when}.",
+    "We had to order one item anew; it arrives {when}.",
+    "Your payment has reached us, and we pack the goods {when}.",
+    "The carrier will try again {when}.",
+    "We found the missing piece and send it {when}.",
+    "Please tell us by phone whether delivery {when} suits you.",
+)
+_WHEN = ("tomorrow", "on Thursday", "before the weekend", "within three days", "early next week", "this afternoon")
+
+
+def staff_note(rng: random.Random) -> str:
+    """What the store's people write to a customer."""
+    return rng.choice(_STAFF_NOTES).format(when=rng.choice(_WHEN))
