@@ -99,6 +99,12 @@ class Filters:
         if last:
             self.add(f"{column} <= ?", f"{last} 23:59:59")
 
+    def holds_on(self, name: str, starts: str, ends: str) -> None:
+        """A day between two others."""
+        asked = self._form.day(name, "Valid on", needed=False)
+        if asked:
+            self.add(f"{starts} <= ? AND {ends} >= ?", asked, asked)
+
     def amounts(self, label: str, column: str, low: str, high: str) -> None:
         """The least and the most of an amount in cents."""
         least = self._form.cents(low, f"{label} from", needed=False)

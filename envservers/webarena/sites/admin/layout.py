@@ -49,6 +49,47 @@ MENU = (
             Entry("/reviews", "Reviews", "reviews"),
         ),
     ),
+    Section(
+        "Customers",
+        "user",
+        (
+            Entry("/customers", "All customers", "customers"),
+            Entry("/groups", "Customer groups", "customers"),
+            Entry("/messages", "Messages", "customers"),
+        ),
+    ),
+    Section(
+        "Marketing",
+        "tag",
+        (
+            Entry("/coupons", "Coupons", "marketing"),
+            Entry("/price-rules", "Price rules", "marketing"),
+            Entry("/subscribers", "Newsletter subscribers", "marketing"),
+        ),
+    ),
+    Section(
+        "Reports",
+        "chart",
+        (
+            Entry("/reports/sales", "Sales by period", "reports"),
+            Entry("/reports/best-sellers", "Best sellers", "reports"),
+            Entry("/reports/best-customers", "Best customers", "reports"),
+            Entry("/reports/search-terms", "Search terms", "reports"),
+            Entry("/reports/low-stock", "Low stock", "reports"),
+            Entry("/reports/refunds", "Refund totals", "reports"),
+            Entry("/reports/coupons", "Coupon usage", "reports"),
+        ),
+    ),
+    Section("Content", "page", (Entry("/pages", "Pages", "content"),)),
+    Section(
+        "Settings",
+        "gear",
+        (
+            Entry("/shipping", "Shipping rates", "settings"),
+            Entry("/users", "Users", "settings"),
+            Entry("/roles", "Roles", "settings"),
+        ),
+    ),
 )
 
 

@@ -63,7 +63,7 @@ def invoices(page: Page) -> SiteResponse:
         _INVOICES,
         filters,
         select="invoice.*, sales_order.number AS order_number, first_name, last_name",
-        source="invoice JOIN sales_order ON sales_order.id = order_id",
+        source="invoice LEFT JOIN sales_order ON sales_order.id = order_id",
         first="-number",
         key="invoice.id",
     )
@@ -89,7 +89,7 @@ def shipments(page: Page) -> SiteResponse:
         _SHIPMENTS,
         filters,
         select="shipment.*, sales_order.number AS order_number, first_name, last_name",
-        source="shipment JOIN sales_order ON sales_order.id = order_id",
+        source="shipment LEFT JOIN sales_order ON sales_order.id = order_id",
         first="-number",
         key="shipment.id",
     )
@@ -106,7 +106,7 @@ def refunds(page: Page) -> SiteResponse:
         _REFUNDS,
         filters,
         select="refund.*, sales_order.number AS order_number, first_name, last_name",
-        source="refund JOIN sales_order ON sales_order.id = order_id",
+        source="refund LEFT JOIN sales_order ON sales_order.id = order_id",
         first="-number",
         key="refund.id",
     )

@@ -30,7 +30,7 @@ COLUMNS = (
 _PLAIN_PICTURE = json.dumps({"silhouette": "box", "palette": 0, "angle": 0})
 _LIST: dict[str, Any] = {
     "select": "product.*, brand.name AS brand",
-    "source": "product JOIN brand ON brand.id = brand_id JOIN category ON category.id = category_id",
+    "source": "product LEFT JOIN brand ON brand.id = brand_id LEFT JOIN category ON category.id = category_id",
     "first": "id",
     "key": "product.id",
 }
