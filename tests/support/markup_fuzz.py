@@ -251,7 +251,9 @@ class Fuzz:
         for _ in range(self.random.randint(0, 3)):
             write = self.random.choice((self.text, self.text, self.drawing, self.image, self.hidden, self.plain))
             parts.append(write(0) + self.space())
-        return "".join(parts)
+        # No lone space after a picture at the end: it counts unless the line wraps behind the button.
+        written = "".join(parts)
+        return written.rstrip() if written.rstrip().endswith(">") else written
 
     def state(self) -> str:
         return self.random.choice(("", "", "", "", " disabled"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lxml import etree
@@ -117,7 +117,21 @@ def parse(source: str) -> Document:
     for element in elements:
         if element.tag in ("input", "textarea", "select", "details"):
             set_to_markup(element)
+    settle_radios(elements)
     return document
+
+
+def settle_radios(elements: Iterable[Element]) -> None:
+    """Of radio buttons of one name in one form that the page's text checks, the last stays so."""
+    last: dict[tuple[str, int], Element] = {}
+    for element in elements:
+        name = element.attrs.get("name")
+        if name and element.checked and element.tag == "input" and element.kind == "radio":
+            form = element.within("form")
+            key = (name, -1 if form is None else form.index)
+            if key in last:
+                last[key].checked = False
+            last[key] = element
 
 
 def set_to_markup(element: Element) -> None:

@@ -10,6 +10,7 @@ from envservers.webarena.engines.lite.document import (
     option_disabled,
     options_of,
     set_to_markup,
+    settle_radios,
 )
 from envservers.webarena.engines.lite.validation import option_value, radio_group
 from envservers.webarena.engines.lite.vocabulary import TEXT_TYPES
@@ -130,3 +131,4 @@ def reset(form: Element) -> None:
     for control in controls(form):
         if control.tag != "button":
             set_to_markup(control)
+    settle_radios(controls(form))

@@ -209,6 +209,8 @@ class Names:
         return text.shown if drawn else text.data
 
     def _shown(self, element: Element) -> str:
+        if element.tag == "select":
+            return "\n".join(option_label(option) for option in options_of(element))
         return "".join(kid.shown if isinstance(kid, Text) else self._shown(kid) for kid in element.kids)
 
 
@@ -225,10 +227,10 @@ def _parts(element: Element) -> Iterator[Element | Text]:
     """What the tree has below an element: plain spans are no part of it, their content is."""
     for kid in element.kids:
         if isinstance(kid, Element):
-            if kid.tag in ("span", "small") and kid.display == INLINE and _is_plain(kid) and not _in_label(kid):
+            if kid.display == INLINE and _is_plain(kid) and _dissolves(kid):
                 yield from _parts(kid)
                 continue
-            if kid.tag == "img" and kid.attrs.get("alt") == "" and "title" not in kid.attrs and not _in_label(kid):
+            if kid.tag == "img" and kid.attrs.get("alt") == "" and "title" not in kid.attrs and element.tag != "label":
                 continue
         yield kid
 
@@ -240,8 +242,8 @@ def _is_plain(element: Element) -> bool:
     return not element.attrs or _PLAIN.issuperset(element.attrs)
 
 
-def _in_label(element: Element) -> bool:
-    return element.within("label") is not None
+def _dissolves(element: Element) -> bool:
+    return element.tag == "span" or (element.tag == "small" and element.within("label") is None)
 
 
 def _is_hidden(element: Element) -> bool:

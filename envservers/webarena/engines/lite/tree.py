@@ -223,7 +223,7 @@ class _Builder:
 
     def _section(self, element: Element, into: list[Node]) -> None:
         name = self._named(element)
-        if name:
+        if any(element.attrs.get(source) for source in ("aria-label", "aria-labelledby", "title")):
             self._inside(element, "region", self._node(element, "region", name, (), into).children)
         else:
             self._inside(element, "section", into)

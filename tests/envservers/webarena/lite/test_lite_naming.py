@@ -100,7 +100,7 @@ MUTANTS: dict[str, Callable[[Any], None]] = {
     "spaces between boxes": replaced(names, "_apart", lambda before, after: False),
     "no spaces within a line": replaced(names, "_apart", lambda before, after: True),
     "plain spans dissolve": replaced(names, "_is_plain", lambda element: False),
-    "labels keep their spans": replaced(names, "_in_label", lambda element: False),
+    "spans and small print dissolve": replaced(names, "_dissolves", lambda element: False),
     "hidden parts are left out": replaced(names, "_left_out", lambda kid, drawn: False),
     "hidden labels are silent": replaced(names, "_is_hidden", lambda element: False),
     "ends of names keep a space": replaced(names, "_simplified", lambda text: " ".join(text.split())),
