@@ -7,6 +7,7 @@ from functools import cache
 
 from envservers.webarena.tasks.template import Template
 from envservers.webarena.tasks.templates import (
+    admin_catalog,
     admin_orders,
     shop_account,
     shop_carts,
@@ -16,7 +17,7 @@ from envservers.webarena.tasks.templates import (
     shop_service,
 )
 
-PARTS = (shop_products, shop_lists, shop_orders, shop_carts, shop_account, shop_service, admin_orders)
+PARTS = (shop_products, shop_lists, shop_orders, shop_carts, shop_account, shop_service, admin_orders, admin_catalog)
 
 
 @cache
