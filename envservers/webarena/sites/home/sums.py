@@ -116,6 +116,8 @@ class _Reader:
             raise SumError(f"Powers go up to {LARGEST_POWER}.")
         if value < 0 and power != power.to_integral_value():
             raise SumError("A negative number has no such power.")
+        if not value and power < 0:
+            raise DivisionByZero
         return value**power
 
     def _value(self) -> Decimal:
