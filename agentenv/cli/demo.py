@@ -7,13 +7,17 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-ENVS = ("textcraft", "wordle", "maze")
+GAMES = ("textcraft", "wordle", "maze")
+SITES = "webarena"
 AGENTS = ("oracle", "random", "noop")
+SITE_AGENTS = ("oracle", "noop")
+"""random needs a list of actions, which websites do not have."""
 
 
 def demo(
@@ -21,9 +25,10 @@ def demo(
         Path, typer.Option(help="Where the demo keeps its database; each run makes a folder of its own there.")
     ] = Path(".demo"),
 ) -> None:
-    """Play three games with three agents, from server to leaderboard.
+    """Play three games with three agents and websites with two, from server to leaderboard.
 
-    The server runs in a process of its own; each agent plays 30 test tasks of each game over HTTP.
+    The server runs in a process of its own; each agent plays 30 test tasks of each game over HTTP. On the websites
+    twelve tasks are played, in Chromium where there is one, else in the engine that needs no browser.
 
     \b
     Example:
@@ -33,14 +38,19 @@ def demo(
 
     home = folder / time.strftime("%Y%m%d-%H%M%S")
     home.mkdir(parents=True, exist_ok=True)
-    typer.echo(f"Starting a server with {', '.join(ENVS)} ...")
-    with serving(ENVS, "--oracle") as url:
+    typer.echo(f"Starting a server with {', '.join((*GAMES, SITES))} ...")
+    with serving((*GAMES, SITES), "--oracle") as url:
         typer.echo(f"It answers at {url}. Three agents play 30 test tasks of each game.")
-        players = [word for agent in AGENTS for word in ("--agent", agent)]
-        _run(home, "eval", "run", "demo", *players, "--server", url)
+        _run(home, "eval", "run", "demo", *_players(AGENTS), "--server", url)
+        typer.echo("Two agents play twelve tasks on websites.")
+        _run(home, "eval", "run", "webarena-smoke", *_players(SITE_AGENTS), "--server", url)
     typer.echo("\nThe server has stopped. The leaderboard:\n")
     _run(home, "leaderboard")
     typer.echo(_next(home))
+
+
+def _players(agents: Sequence[str]) -> list[str]:
+    return [word for agent in agents for word in ("--agent", agent)]
 
 
 def _run(home: Path, *words: str) -> None:
@@ -61,6 +71,7 @@ What to type next:
   {command} eval list                            the runs that were just made
   {command} envs textcraft                       tasks, actions and options of a game
   {command} play textcraft                       play it yourself (? lists the actions, Ctrl-D leaves)
+  make webarena-open                             the websites in your own browser
   {command} serve textcraft wordle maze          serve the games; then, in another terminal:
   {Path(command).with_name("python")} examples/loop.py --base-url http://127.0.0.1:8000
 """
