@@ -18,10 +18,21 @@ def wait_until_gone(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # a browser plays, too
 def test_the_demo_ends_with_a_leaderboard_and_leaves_nothing_running(tmp_path):
-    done = subprocess.run(DEMO, cwd=tmp_path, capture_output=True, text=True, timeout=110, check=False)
+    done = subprocess.run(DEMO, cwd=tmp_path, capture_output=True, text=True, timeout=580, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    for word in ("textcraft", "wordle", "maze", "oracle", "random", "noop", "reference", "What to type next"):
+    for word in (
+        "textcraft",
+        "wordle",
+        "maze",
+        "webarena",
+        "oracle",
+        "random",
+        "noop",
+        "reference",
+        "What to type next",
+    ):
         assert word in done.stdout
     [database] = tmp_path.glob(".demo/*/agentenv.db")
     assert f"AGENTENV_HOME={database.parent}" in done.stdout
