@@ -9,6 +9,7 @@ from envservers.webarena.tasks.template import Template
 from envservers.webarena.tasks.templates import (
     admin_catalog,
     admin_orders,
+    home,
     shop_account,
     shop_carts,
     shop_lists,
@@ -17,7 +18,17 @@ from envservers.webarena.tasks.templates import (
     shop_service,
 )
 
-PARTS = (shop_products, shop_lists, shop_orders, shop_carts, shop_account, shop_service, admin_orders, admin_catalog)
+PARTS = (
+    shop_products,
+    shop_lists,
+    shop_orders,
+    shop_carts,
+    shop_account,
+    shop_service,
+    admin_orders,
+    admin_catalog,
+    home,
+)
 
 
 @cache

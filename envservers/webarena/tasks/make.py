@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from agentenv.protocol import Task, digest_of
 from envservers.webarena.evaluators.combine import guarded, to_json
-from envservers.webarena.tasks.plan import acts, level
+from envservers.webarena.tasks.plan import HARDEST, acts, level
 from envservers.webarena.tasks.splits import BUCKETS, Split
 from envservers.webarena.tasks.template import Params, Template
 from envservers.webarena.world.build import build_world
@@ -79,7 +79,7 @@ def make_task(
         split=name,
         index=index,
         category=str(kind),
-        difficulty=level(plan),
+        difficulty=HARDEST if template.crosses else level(plan),
         template=template.name,
         seed=int(digest_of([seed, size, template.name, params])[:12], 16),
         payload=payload,

@@ -115,6 +115,9 @@ def acts(plan: Plan) -> int:
     return sum(not isinstance(step, READS) for step in plan)
 
 
+HARDEST = 4
+
+
 def level(plan: Plan) -> int:
     """Difficulty: 1 up to 4 actions, 2 up to 8, 3 up to 15, 4 above."""
     count = acts(plan)

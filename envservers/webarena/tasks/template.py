@@ -50,6 +50,8 @@ class Template:
     """Tasks in a world."""
     extra: int = 0
     """Scrolls and further pages that a solution takes at the most, beside the plan's actions."""
+    crosses: bool = False
+    """Whether a solution needs more than one site: of the highest difficulty then."""
     held_out: bool = False
     """Whether only `test_ood` has it."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import lru_cache
 from sqlite3 import Row
 from typing import Any
 
@@ -211,6 +212,7 @@ VARIANT = Template(
         Stop(),
     ),
     extra=2,
+    held_out=True,
 )
 
 
@@ -436,15 +438,21 @@ CATEGORY = Template(
 )
 
 
-def _one_reviewed(world: World, rng: random.Random, status: str) -> Row | None:
-    """A review of a status whose product, and any with a name like its, has no other one of it."""
+@lru_cache(maxsize=16)
+def _alone(world: World, status: str) -> tuple[Row, ...]:
+    """Reviews of a status whose product, and any with a name like its, has no other one of it."""
     rows = world.rows(
         "SELECT review.*, product.name AS product FROM review JOIN product ON product.id = product_id "
-        "WHERE review.status = ? AND length(product.name) <= ? AND (SELECT count(*) FROM review AS other "
-        "JOIN product AS made ON made.id = other.product_id "
-        "WHERE made.name LIKE '%' || product.name || '%' AND other.status = review.status) = 1 ORDER BY review.id",
-        *(status, SHOWN_NAME),
+        "WHERE review.status = ? ORDER BY review.id",
+        status,
     )
+    names = [row["product"].casefold() for row in rows]
+    found = (row for row in rows if sum(row["product"].casefold() in name for name in names) == 1)
+    return tuple(row for row in found if len(row["product"]) <= SHOWN_NAME)
+
+
+def _one_reviewed(world: World, rng: random.Random, status: str) -> Row | None:
+    rows = _alone(world, status)
     return rng.choice(rows) if rows else None
 
 
@@ -523,6 +531,7 @@ DELETE = Template(
         Stop(),
     ),
     extra=1,
+    held_out=True,
 )
 
 
@@ -612,6 +621,7 @@ COUNTED = Template(
         Stop(said("count")),
     ),
     extra=1,
+    held_out=True,
 )
 
 TEMPLATES = (STOCK, PRICE, SPEC, VARIANT, DISABLE, NEW, SCARCE, CATEGORY, PENDING, DELETE, AUTHOR, COUNTED)

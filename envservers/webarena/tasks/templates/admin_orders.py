@@ -163,6 +163,7 @@ REFUNDED = Template(
         Stop(said("amount")),
     ),
     extra=1,
+    held_out=True,
 )
 
 
@@ -274,6 +275,7 @@ INVOICE_PAGE = Template(
         Stop(),
     ),
     extra=1,
+    held_out=True,
 )
 
 
@@ -605,6 +607,7 @@ ADDRESS = Template(
         Stop(),
     ),
     extra=2,
+    held_out=True,
 )
 
 
@@ -692,6 +695,7 @@ BULK = Template(
         Stop(),
     ),
     extra=4,
+    held_out=True,
 )
 
 TEMPLATES = (

@@ -162,6 +162,7 @@ MOVE = Template(
         Stop(),
     ),
     extra=2,
+    held_out=True,
 )
 
 
@@ -410,6 +411,7 @@ EDITED = Template(
         Stop(),
     ),
     extra=3,
+    held_out=True,
 )
 
 

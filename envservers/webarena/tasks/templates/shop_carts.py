@@ -215,6 +215,7 @@ CHEAPEST = Template(
         Stop(),
     ),
     extra=3,
+    held_out=True,
 )
 
 
@@ -394,6 +395,7 @@ UNWISH = Template(
         Stop(),
     ),
     extra=3,
+    held_out=True,
 )
 
 

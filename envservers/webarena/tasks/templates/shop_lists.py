@@ -148,6 +148,7 @@ DEAREST = Template(
         Stop(said("name")),
     ),
     extra=6,
+    held_out=True,
 )
 
 

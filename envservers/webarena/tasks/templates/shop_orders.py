@@ -174,6 +174,7 @@ INVOICE = Template(
         Stop(said("number")),
     ),
     extra=6,
+    held_out=True,
 )
 
 

@@ -120,7 +120,7 @@ def _plan_stars(params: Params) -> Plan:
 
 STARS = Template(
     name="shop.review_count",
-    family="product fact",
+    family="product reviews counted",
     kind=TaskKind.RETRIEVE,
     phrasings=(
         'How many customer reviews of "{product}" gave {stars}? Answer with a number.',

@@ -126,6 +126,7 @@ PREPARED = Template(
     expect=_expect_prepared,
     plan=lambda params: (*_fill_message(params), Fill("Name", params["name"]), Fill("Email", params["email"]), Stop()),
     extra=5,
+    held_out=True,
 )
 
 
@@ -208,6 +209,7 @@ REGISTER = Template(
         Click("button", "Create an Account"),
         Stop(),
     ),
+    held_out=True,
 )
 
 
@@ -397,6 +399,7 @@ REDUCED = Template(
         Stop(said("count")),
     ),
     extra=2,
+    held_out=True,
 )
 
 
@@ -446,6 +449,7 @@ RATED = Template(
         Stop(),
     ),
     extra=4,
+    held_out=True,
 )
 
 
