@@ -142,7 +142,7 @@ def _on_page(page: Page, keys: str) -> None:
 
 def _tab(page: Page, by: int) -> None:
     stops = [element for element in page.document.elements if pointer.focusable(element) and _stops(page, element)]
-    if page.outside:
+    if page.outside or not (page.start or page.focus):
         place = 0 if by > 0 else len(stops) - 1
     elif page.focus is not None and page.focus in stops:
         place = stops.index(page.focus) + by
