@@ -28,7 +28,7 @@ class Section(NamedTuple):
 
 
 MENU = (
-    Section("Dashboard", "chart", (Entry("/", "Dashboard", "dashboard"),)),
+    Section("Dashboard", "home", (Entry("/", "Dashboard", "dashboard"),)),
     Section(
         "Sales",
         "cart",

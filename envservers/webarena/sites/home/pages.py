@@ -12,7 +12,7 @@ SITES = (
     ("http://admin.shop.test/", "Shop administration", "Orders, products, customers and reports of the shop.", "chart"),
 )
 TOOLS = (
-    ("/calculator", "Calculator", "Work out a sum.", "tag"),
+    ("/calculator", "Calculator", "Work out a sum.", "calculator"),
     ("/scratchpad", "Scratchpad", "Keep notes while you work.", "page"),
     ("/accounts", "Accounts", "User names and passwords for the sites.", "user"),
 )
