@@ -19,7 +19,8 @@ TAGS = _words(
 ATTRIBUTES = _words(
     """id class href src alt for name value type checked selected disabled readonly required placeholder title role
     aria-label aria-labelledby aria-hidden aria-current aria-expanded aria-describedby hidden method action colspan
-    rowspan scope datetime lang min max step maxlength pattern autocomplete rows target open"""
+    rowspan scope datetime lang min max step maxlength pattern autocomplete rows target open
+    novalidate"""
 )
 HEAD_ATTRIBUTES = ATTRIBUTES | _words("charset content rel as crossorigin")
 """On meta and link."""
