@@ -9,6 +9,7 @@ from envservers.webarena.tasks.template import Template
 from envservers.webarena.tasks.templates import (
     admin_catalog,
     admin_orders,
+    admin_store,
     home,
     shop_account,
     shop_carts,
@@ -28,6 +29,7 @@ PARTS = (
     admin_orders,
     admin_catalog,
     home,
+    admin_store,
 )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from agentenv.protocol import Task, digest_of
 from envservers.webarena.evaluators.combine import guarded, to_json
-from envservers.webarena.tasks.plan import HARDEST, acts, level
+from envservers.webarena.tasks.plan import acts
 from envservers.webarena.tasks.splits import BUCKETS, Split
 from envservers.webarena.tasks.template import Params, Template
 from envservers.webarena.world.build import build_world
@@ -34,13 +34,14 @@ def draws(template: Template, split: Split, seed: int, size: str) -> Iterator[Pa
     world = world_of(seed, size)
     rng = random.Random(f"{GENERATOR} {size} {seed} {split.name} {template.name}")
     seen: set[str] = set()
-    most = split.most(template)
     misses = 0
-    while len(seen) < most and misses < MOST_MISSES:
+    while misses < MOST_MISSES:
         misses += 1
         params = template.generate(world, rng)
         form = template.canonical(params) if params else ""
         if params and form not in seen and bucket(form) in split.buckets:
+            if len(seen) >= split.most(template, template.difficulty(params)):
+                return
             seen.add(form)
             misses = 0
             yield params
@@ -79,7 +80,7 @@ def make_task(
         split=name,
         index=index,
         category=str(kind),
-        difficulty=HARDEST if template.crosses else level(plan),
+        difficulty=template.difficulty(params),
         template=template.name,
         seed=int(digest_of([seed, size, template.name, params])[:12], 16),
         payload=payload,

@@ -10,6 +10,10 @@ BUCKETS = 12
 """Canonical forms are dealt into these by hash."""
 
 
+MOST = {1: 36, 2: 12, 3: 36, 4: 60}
+"""Tasks of a template in one world by difficulty: most templates are of the second, and no level shall prevail."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
     """One split."""
@@ -26,9 +30,10 @@ class Split:
         """Whether the template's tasks are in it."""
         return self.held_out or not template.held_out
 
-    def most(self, template: Template) -> int:
+    def most(self, template: Template, difficulty: int) -> int:
         """Tasks of a template in one world."""
-        return template.most if self.held_out and template.held_out else max(1, round(template.most * self.share))
+        most = template.most or MOST[difficulty]
+        return most if self.held_out and template.held_out else max(1, round(most * self.share))
 
     def phrasing(self, template: Template, number: int) -> int:
         """Which phrasing the template's task of this number has."""

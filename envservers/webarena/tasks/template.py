@@ -11,7 +11,7 @@ from agentenv.protocol import digest_of
 from envservers.webarena.evaluators.combine import TaskKind
 from envservers.webarena.evaluators.evidence import Check
 from envservers.webarena.evaluators.replies import plain
-from envservers.webarena.tasks.plan import Plan
+from envservers.webarena.tasks.plan import HARDEST, Plan, level
 
 if TYPE_CHECKING:
     from envservers.webarena.world.world import World
@@ -46,14 +46,18 @@ class Template:
     start: tuple[str, ...] = (SHOP,)
     account: str = "shopper"
     """Who is logged in: `shopper`, `manager`, or nobody when empty."""
-    most: int = 26
-    """Tasks in a world."""
+    most: int = 0
+    """Tasks in a world; 0 leaves it to the difficulty."""
     extra: int = 0
     """Scrolls and further pages that a solution takes at the most, beside the plan's actions."""
     crosses: bool = False
     """Whether a solution needs more than one site: of the highest difficulty then."""
     held_out: bool = False
     """Whether only `test_ood` has it."""
+
+    def difficulty(self, params: Params) -> int:
+        """Of a task with these slots, 1 to 4."""
+        return HARDEST if self.crosses else level(self.plan(params))
 
     def kind_of(self, params: Params) -> TaskKind:
         """The kind of a task with these slots."""

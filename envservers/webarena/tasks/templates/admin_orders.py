@@ -334,7 +334,6 @@ CANCEL = Template(
         )
     ),
     extra=2,
-    most=30,
 )
 
 
@@ -528,7 +527,6 @@ REFUND = Template(
         )
     ),
     extra=2,
-    most=30,
 )
 
 

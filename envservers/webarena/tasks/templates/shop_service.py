@@ -22,7 +22,7 @@ from envservers.webarena.tasks import facts, wording
 from envservers.webarena.tasks.facts import SHOPPER
 from envservers.webarena.tasks.observed import Line
 from envservers.webarena.tasks.plan import Choose, Click, Fill, Gather, Plan, Read, Step, Stop
-from envservers.webarena.tasks.reading import cell, matching
+from envservers.webarena.tasks.reading import matching
 from envservers.webarena.tasks.template import Params, Template
 from envservers.webarena.tasks.templates.shop_lists import FACETS, FILTERS, on_sale
 from envservers.webarena.tasks.templates.shop_orders import my_orders
@@ -33,7 +33,6 @@ from envservers.webarena.tasks.templates.shop_steps import (
     said,
     search_for,
     some_product,
-    to_account,
 )
 from envservers.webarena.world.world import World
 
@@ -258,44 +257,6 @@ SKU = Template(
 )
 
 
-def _returned(world: World) -> list[Row]:
-    rows = world.rows(
-        "SELECT return_request.*, sales_order.number, name FROM return_request "
-        "JOIN sales_order ON sales_order.id = return_request.order_id "
-        "JOIN order_line ON order_line.id = order_line_id WHERE customer_id = ? ORDER BY return_request.id",
-        SHOPPER,
-    )
-    numbers = [row["number"] for row in rows]
-    return [row for row in rows if numbers.count(row["number"]) == 1]
-
-
-def _a_return(world: World, rng: random.Random) -> dict[str, Any] | None:
-    rows = _returned(world)
-    return {"order": rng.choice(rows)["number"]} if rows else None
-
-
-def _expect_returned(world: World, params: Params) -> tuple[Check, ...]:
-    row = next(row for row in _returned(world) if row["number"] == params["order"])
-    return (Answer(type="text", values=(row["reason"],)),)
-
-
-RETURNED = Template(
-    name="shop.return_reason",
-    family="return read",
-    kind=TaskKind.RETRIEVE,
-    phrasings=(
-        "Which reason did I give for the return of an item from order {order}? Answer with the reason as it is listed.",
-        "I asked to send back something of order {order}. What was the reason, in the words of the list?",
-        "Look at my returns and tell me the reason stated for order {order}.",
-        "For what reason did I request the return in order {order}? Copy it as written.",
-        "Find the return that belongs to order {order} among mine and report its reason.",
-    ),
-    generate=_a_return,
-    expect=_expect_returned,
-    plan=lambda params: (*to_account("My returns"), Read("reason", cell(params["order"], 4)), Stop(said("reason"))),
-    extra=2,
-)
-
 RANKS = range(1, 49)
 
 
@@ -486,4 +447,4 @@ TO_REVIEW = Template(
     extra=3,
 )
 
-TEMPLATES = (MESSAGE, PREPARED, SUBSCRIBE, REGISTER, SKU, RETURNED, SELLER, REDUCED, RATED, TO_REVIEW)
+TEMPLATES = (MESSAGE, PREPARED, SUBSCRIBE, REGISTER, SKU, SELLER, REDUCED, RATED, TO_REVIEW)
