@@ -18,9 +18,9 @@ from envservers.webarena.engines.lite.engine import LiteEngine
 from envservers.webarena.language import Observation, printed, target_of
 from envservers.webarena.nodes import View
 from envservers.webarena.site import Site
-from envservers.webarena.sites.shop import SITE as SHOP
+from envservers.webarena.sites.registry import sites
 
-SITES: dict[str, Site] = {site.host: site for site in (SHOP,)}
+SITES: dict[str, Site] = sites()
 Prepare = Callable[[Browser], None]
 
 
