@@ -33,7 +33,7 @@ GB_4 = 4 * 10**9
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     # Else the C library keeps what was freed for later, and the peak is a fifth higher.
-    "MALLOC_MMAP_THRESHOLD_": "1000000",
+    "MALLOC_MMAP_THRESHOLD_": "100000",
 }
 EASY = {"commands": "craft 1 stick using 1 log", "goal": "stick"}
 
@@ -97,7 +97,7 @@ def warm(place, model) -> Path:
 
 
 def engine_options(engine: str) -> dict[str, object]:
-    return {"python": vllm_python()} if engine == "vllm" else {}
+    return {"python": vllm_python()} if engine == "vllm" else {"cache_mb": 64}
 
 
 def config_of(model: Path, engine: str) -> TrainConfig:
