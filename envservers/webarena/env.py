@@ -153,7 +153,7 @@ class WebArenaEnv(AsyncEnv):
 
     async def _look(self) -> View:
         assert self._engine is not None
-        return await self._engine.view(full=self.full)
+        return await self._engine.view(full=self.full, dom=self.dialect == "html")
 
     def _text(self, episode: Episode, previous: str) -> str:
         objective = episode.task.payload["intent"]

@@ -57,22 +57,22 @@ class Pair:
             cookies = [Cookie(host=h, name=n, value=v) for h, jar in browser.cookies.items() for n, v in jar.items()]
             await engine.open(browser.session, [url], cookies)
 
-    async def act(self, verb: Verb, number: int = 0, **fields: Any) -> list[str]:
+    async def act(self, verb: Verb, number: int = 0, *, dialect: str = "classic", **fields: Any) -> list[str]:
         """The same act in both, on the line with that number; what the agent of each reads as error."""
         act = Act(verb=verb, element=number, **fields)
         said = []
         for engine in self.engines:
             key = ""
             if number:
-                key, error = target_of(act, printed(await engine.view(full=True)))
+                key, error = target_of(act, printed(await engine.view(full=True, dom=dialect == "html"), dialect))
                 assert not error, error
             said.append((await engine.act(act, key)).error)
         return said
 
-    async def compare(self, name: str) -> Observation:
+    async def compare(self, name: str, dialect: str = "classic") -> Observation:
         """Note whether the full pages differ; Chromium's."""
-        views = [await engine.view(full=True) for engine in self.engines]
-        truth, ours = (printed(view) for view in views)
+        views = [await engine.view(full=True, dom=dialect == "html") for engine in self.engines]
+        truth, ours = (printed(view, dialect) for view in views)
         self.compared += 1
         self.note(name, said(truth, views[0]), said(ours, views[1]))
         return truth

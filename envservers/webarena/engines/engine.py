@@ -62,8 +62,8 @@ class Engine(Protocol):
         Returns when the page is ready: loaded, no request in flight.
         """
 
-    async def view(self, *, full: bool) -> View:
-        """The active page. `full`: every node is visible; else only those in the viewport."""
+    async def view(self, *, full: bool, dom: bool = False) -> View:
+        """The active page. `full`: every node is visible; else only those in the viewport. `dom`: with its `dom`."""
 
     async def html(self) -> str:
         """The live document of the active tab, serialised."""

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from envservers.webarena.act import Act, Verb
 from envservers.webarena.engines import refusals
 from envservers.webarena.engines.addresses import read_address
 from envservers.webarena.engines.chromium import acts, scripts
 from envservers.webarena.engines.chromium.browser import HEIGHT, WIDTH, Room
+from envservers.webarena.engines.chromium.dom import build_dom
 from envservers.webarena.engines.chromium.find import need_chromium
 from envservers.webarena.engines.chromium.runtime import Runtime, runtime
 from envservers.webarena.engines.chromium.tabs import CALL_S, POPUP_S, Gone, Tab
 from envservers.webarena.engines.chromium.tree import build_tree
 from envservers.webarena.engines.chromium.visible import ViewportRule, mark_visible
+from envservers.webarena.engines.dom import unreachable_dom
 from envservers.webarena.engines.engine import Cookie, Done, EngineFailed, Field
 from envservers.webarena.nodes import Node, View
 from envservers.webarena.nodes import Tab as ListedTab
@@ -51,9 +53,9 @@ class ChromiumEngine:
         """See `Engine.act`."""
         return await self._run(lambda browsing: browsing.act(act, key))
 
-    async def view(self, *, full: bool) -> View:
-        """See `Engine.view`: one call for the tree, and in the viewport one for the layout."""
-        return await self._run(lambda browsing: browsing.view(full=full))
+    async def view(self, *, full: bool, dom: bool = False) -> View:
+        """See `Engine.view`: one call for the tree, and one for layout and document where they are needed."""
+        return await self._run(lambda browsing: browsing.view(full=full, dom=dom))
 
     async def html(self) -> str:
         """See `Engine.html`."""
@@ -149,12 +151,12 @@ class _Browsing:
             await self._take_windows()
         return Done(error=error)
 
-    async def view(self, *, full: bool) -> View:
+    async def view(self, *, full: bool, dom: bool) -> View:
         """The active page."""
-        root = await self._root(full=full)
+        root, document = await self._look(full=full, dom=dom)
         self.tab.title = root.name
         listed = tuple(ListedTab(title=tab.title, url=tab.url) for tab in self.tabs)
-        return View(root=root, tabs=listed, active=self.active)
+        return View(root=root, tabs=listed, active=self.active, dom=document)
 
     async def html(self) -> str:
         """The live document."""
@@ -219,18 +221,22 @@ class _Browsing:
                 raise ValueError(f"{act.verb} is nothing that an engine does")
         return ""
 
-    async def _root(self, *, full: bool) -> Node:
+    async def _look(self, *, full: bool, dom: bool) -> tuple[Node, Node | None]:
         for _ in range(2):
             if self.tab.unreachable:
-                return refusals.unreachable_page(self.tab.url)
+                return refusals.unreachable_page(self.tab.url), unreachable_dom(self.tab.url) if dom else None
             commits = self.tab.commits
             nodes = (await self.tab.call("Accessibility.getFullAXTree"))["nodes"]
-            snapshot = None if full else await self.tab.call("DOMSnapshot.captureSnapshot", computedStyles=[])
+            snapshot: dict[str, Any] = {}
+            if dom or not full:
+                snapshot = await self.tab.call("DOMSnapshot.captureSnapshot", computedStyles=[])
             if self.tab.commits == commits:
                 root = build_tree(nodes)
-                if snapshot is not None:
-                    mark_visible(root, snapshot, width=WIDTH, height=HEIGHT, rule=self._rule)
-                return root
+                document = build_dom(snapshot) if dom else None
+                for seen in (root, document):
+                    if seen is not None and not full:
+                        mark_visible(seen, snapshot, width=WIDTH, height=HEIGHT, rule=self._rule)
+                return root, document
             await self.tab.ready()
         raise EngineFailed("the page changed twice while it was being looked at")
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit
 from envservers.webarena.act import Act, Verb
 from envservers.webarena.engines import refusals
 from envservers.webarena.engines.addresses import BLANK, read_address
+from envservers.webarena.engines.dom import unreachable_dom
 from envservers.webarena.engines.engine import Cookie, EngineFailed, Field, UnsupportedMarkup
 from envservers.webarena.engines.lite import pointer
 from envservers.webarena.engines.lite.document import Element
@@ -98,12 +99,18 @@ class Browser:
 
     # ---- looking ----
 
-    def view(self, *, full: bool) -> View:
+    def view(self, *, full: bool, dom: bool = False) -> View:
         """The active page."""
         tab = self._tab
-        root = refusals.unreachable_page(tab.url) if tab.unreachable else tab.page.view(full=full)
+        document = None
+        if tab.unreachable:
+            root = refusals.unreachable_page(tab.url)
+            document = unreachable_dom(tab.url) if dom else None
+        else:
+            root = tab.page.view(full=full)
+            document = tab.page.dom(root, full=full) if dom else None
         tabs = tuple(Tab(title=each.title, url=each.url) for each in self._tabs)
-        return View(root=root, tabs=tabs, active=self._active)
+        return View(root=root, tabs=tabs, active=self._active, dom=document)
 
     def html(self) -> str:
         """The live document of the active tab."""

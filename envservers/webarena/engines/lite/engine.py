@@ -33,9 +33,9 @@ class LiteEngine:
         """See `Engine.act`."""
         return Done(error=await self._run(lambda browser: browser.act(act, key)))
 
-    async def view(self, *, full: bool) -> View:
+    async def view(self, *, full: bool, dom: bool = False) -> View:
         """See `Engine.view`."""
-        return await self._run(lambda browser: browser.view(full=full))
+        return await self._run(lambda browser: browser.view(full=full, dom=dom))
 
     async def html(self) -> str:
         """See `Engine.html`."""

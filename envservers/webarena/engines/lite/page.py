@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from envservers.webarena.engines.lite.document import Document, Element, parse
+from envservers.webarena.engines.lite.dom import build_dom, mark_dom
 from envservers.webarena.engines.lite.layout import lay_out
 from envservers.webarena.engines.lite.styles import PLAIN, Styles
 from envservers.webarena.engines.lite.tree import build
@@ -88,6 +89,13 @@ class Page:
             self._hold(lines)
             _mark(root, lines, self.top)
         return root
+
+    def dom(self, root: Node, *, full: bool) -> Node:
+        """The document of which `view` just gave the tree `root`; unless `full`, cut to the same screen."""
+        document = build_dom(self.document)
+        if not full:
+            mark_dom(document, _lines(root), range(self.top, self.top + SCREEN_LINES))
+        return document
 
     def scroll(self, *, down: bool) -> None:
         """A screen up or down."""
