@@ -29,6 +29,12 @@ def make(config: TrainConfig) -> Learner:
     return RankedLearner(learner) if learner.world.size > 1 else learner
 
 
+class RankLost(AgentEnvError):
+    """Another rank ended without a word."""
+
+    code = "rank_lost"
+
+
 class RankedLearner:
     """On rank 0 a `Learner` for all ranks; on the others an object whose `follow()` is the whole work."""
 
@@ -47,7 +53,10 @@ class RankedLearner:
             raise BadCall("rank 0 leads; it calls the learner's methods")
         while self._open:
             received: list[Any] = [None]
-            dist.broadcast_object_list(received, src=0, group=self._world.control)
+            try:
+                dist.broadcast_object_list(received, src=0, group=self._world.control)
+            except RuntimeError as exc:  # of gloo, when the connection is closed
+                raise RankLost(f"rank {self._world.rank}: rank 0 has gone") from exc
             method, arguments, options = received[0]
             self._run(method, arguments, options)
 

@@ -56,11 +56,12 @@ def relaunch(config: TrainConfig | SftConfig) -> int:
     try:
         torchrun.run(torchrun.parse_args(["--standalone", ranks, "-m", "agentenv.cli.main", *sys.argv[1:]]))
     except ChildFailedError as exc:
-        rank, failure = exc.get_first_failure()
-        if failure.exitcode > 0:
-            return int(failure.exitcode)
-        log.error("rank %s was ended by %s", rank, signal.Signals(-failure.exitcode).name)
-        return 128 - int(failure.exitcode)
+        for rank, failure in sorted(exc.failures.items()):
+            if failure.exitcode < 0 and failure.exitcode != -signal.SIGTERM:  # that one is torchrun's, to the others
+                log.error("rank %d was ended by %s", rank, signal.Signals(-failure.exitcode).name)
+                return 128 - int(failure.exitcode)
+        _, failure = exc.get_first_failure()
+        return int(failure.exitcode) if failure.exitcode > 0 else 1
     except SignalException as exc:
         return 128 + int(exc.sigval)
     return 0
