@@ -35,6 +35,7 @@ from envservers.webarena.tasks.oracle import solve
 
 log = logging.getLogger(__name__)
 
+NO_IMAGES = "this engine draws nothing, so the images that were asked for do not come"
 MAIN_CUSTOMER = MAIN_ADMIN = 1
 ACCOUNTS: Mapping[str, tuple[str, dict[str, int]]] = {
     "shopper": ("shop.test", {"customer": MAIN_CUSTOMER}),
@@ -105,10 +106,12 @@ class WebArenaEnv(AsyncEnv):
         shown = printed(view, self.dialect)
         checks = tuple(from_json(value) for value in payload["checks"])
         self._episode = Episode(task=task, db=db, session=session, view=view, shown=shown, checks=checks)
-        info = {"url": view.url, "engine": self._engine.name}
-        if self._notice:
-            info["notice"] = self._notice
-        return StepResult(observation=self._text(self._episode, NO_ACTION), info=info)
+        image = await self._image()
+        notices = [self._notice, NO_IMAGES if self.images and image is None else ""]
+        info = {"url": view.url, **self._made_by()}
+        if any(notices):
+            info["notice"] = "; ".join(filter(None, notices))
+        return StepResult(observation=self._text(self._episode, NO_ACTION), image=image, info=info)
 
     async def step(self, action: Action) -> StepResult:
         """One action of the language; what is none, or cannot be done, is told in the observation's last block."""
@@ -120,8 +123,8 @@ class WebArenaEnv(AsyncEnv):
         previous = previous_action(act, episode.shown, said=action.text, error=error)
         episode.view = await self._look()
         episode.shown = printed(episode.view, self.dialect)
-        info = {"url": episode.view.url, "parse": str(act.verb), "error": error, "engine": engine.name}
-        return StepResult(observation=self._text(episode, previous), info=info)
+        info = {"url": episode.view.url, "parse": str(act.verb), "error": error, **self._made_by()}
+        return StepResult(observation=self._text(episode, previous), image=await self._image(), info=info)
 
     async def finish(self, reason: Outcome) -> StepResult | None:
         """Out of steps or time: what was changed or filled in still counts, an answer that never came does not."""
@@ -155,6 +158,17 @@ class WebArenaEnv(AsyncEnv):
         assert self._engine is not None
         return await self._engine.view(full=self.full, dom=self.dialect == "html")
 
+    async def _image(self) -> bytes | None:
+        """A picture of the viewport for sessions that asked for images, where the engine draws."""
+        assert self._engine is not None
+        return await self._engine.screenshot() if self.images else None
+
+    def _made_by(self) -> dict[str, Any]:
+        """What read the pages and how they are written: in every info, so that each record says it."""
+        assert self._engine is not None
+        engine = {"engine": self._engine.name, "engine_version": self._engine.version}
+        return {**engine, "view": "full" if self.full else "viewport", "dialect": self.dialect, "parser": self.parser}
+
     def _text(self, episode: Episode, previous: str) -> str:
         objective = episode.task.payload["intent"]
         return blocks(episode.shown.text, url=episode.view.url, objective=objective, previous=previous)
@@ -162,7 +176,7 @@ class WebArenaEnv(AsyncEnv):
     async def _end(self, episode: Episode, answer: str | None) -> StepResult:
         judgement = judge(episode.kind, episode.checks, await self.evidence(answer))
         episode.over = True
-        info = {"url": episode.view.url, "error": "", "engine": self._engine.name if self._engine else ""}
+        info = {"url": episode.view.url, "error": "", **self._made_by()}
         verdicts = [{"check": v.check, "passed": v.passed, "reason": v.reason} for v in judgement.verdicts]
         return StepResult(
             observation="The episode has ended.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import random
+from collections import Counter
 from collections.abc import Iterator
 
 from agentenv.protocol import Task, digest_of
@@ -34,17 +35,24 @@ def draws(template: Template, split: Split, seed: int, size: str) -> Iterator[Pa
     world = world_of(seed, size)
     rng = random.Random(f"{GENERATOR} {size} {seed} {split.name} {template.name}")
     seen: set[str] = set()
-    misses = 0
+    twins = Counter[bool]()
+    misses = hardest = 0
     while misses < MOST_MISSES:
         misses += 1
         params = template.generate(world, rng)
         form = template.canonical(params) if params else ""
-        if params and form not in seen and bucket(form) in split.buckets:
-            if len(seen) >= split.most(template, template.difficulty(params)):
-                return
-            seen.add(form)
-            misses = 0
-            yield params
+        if params is None or form in seen or bucket(form) not in split.buckets:
+            continue
+        hardest = max(hardest, template.difficulty(params))
+        if len(seen) >= split.most(template, hardest):
+            return
+        absent = bool(params.get("absent"))
+        if template.twins and twins[absent] > twins[not absent]:
+            continue
+        twins[absent] += 1
+        seen.add(form)
+        misses = 0
+        yield params
 
 
 def bucket(form: str) -> int:

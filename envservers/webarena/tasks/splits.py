@@ -10,7 +10,7 @@ BUCKETS = 12
 """Canonical forms are dealt into these by hash."""
 
 
-MOST = {1: 36, 2: 12, 3: 36, 4: 60}
+MOST = {1: 36, 2: 10, 3: 36, 4: 60}
 """Tasks of a template in one world by difficulty: most templates are of the second, and no level shall prevail."""
 
 

@@ -50,6 +50,8 @@ class Template:
     """Tasks in a world; 0 leaves it to the difficulty."""
     extra: int = 0
     """Scrolls and further pages that a solution takes at the most, beside the plan's actions."""
+    twins: bool = False
+    """Whether it makes tasks that cannot be done (`absent`), in turns with those that can."""
     crosses: bool = False
     """Whether a solution needs more than one site: of the highest difficulty then."""
     held_out: bool = False

@@ -298,6 +298,7 @@ def _expect_new(world: World, params: Params) -> tuple[Check, ...]:
         "status": "enabled",
         "weight_g": params["weight"],
         "description": f"{params['name']} by {params['brand']}.",
+        "popularity": {"about": 0, "by": 0},
     }
     made_up = "the shop makes it of the name or the category"
     return (
@@ -306,7 +307,6 @@ def _expect_new(world: World, params: Params) -> tuple[Check, ...]:
             allow=(
                 Allow(table="product", column="slug", reason=made_up),
                 Allow(table="product", column="picture", reason=made_up),
-                Allow(table="product", column="popularity", reason="a new product has none"),
                 Allow(table="product", column="created_at", reason="the moment at which it was saved"),
             ),
         ),
@@ -419,7 +419,7 @@ CATEGORY = Template(
     phrasings=(
         'Rename the category "{path}" to "{name}".',
         'The category {path} shall be called "{name}" in the future. Change its name.',
-        'Give the category "{category}" of the department {department} (in full: {path}) the name "{name}".',
+        'Give the category {path}, as it is called now, the name "{name}".',
         'Change the name of {path} in the category tree to "{name}".',
         'Edit the category {path}: its new name is "{name}".',
     ),

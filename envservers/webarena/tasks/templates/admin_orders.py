@@ -334,6 +334,7 @@ CANCEL = Template(
         )
     ),
     extra=2,
+    twins=True,
 )
 
 
@@ -527,6 +528,7 @@ REFUND = Template(
         )
     ),
     extra=2,
+    twins=True,
 )
 
 

@@ -113,6 +113,7 @@ ADD = Template(
     expect=_expect_add,
     plan=_plan_add,
     extra=1,
+    twins=True,
 )
 
 
@@ -320,6 +321,7 @@ COUPON = Template(
     expect=_expect_coupon,
     plan=_plan_coupon,
     extra=2,
+    twins=True,
 )
 
 

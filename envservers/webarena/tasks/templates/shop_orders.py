@@ -103,6 +103,7 @@ TOTAL = Template(
     expect=_expect_total,
     plan=_plan_total,
     extra=5,
+    twins=True,
 )
 
 
@@ -453,6 +454,7 @@ RETURN = Template(
     expect=_expect_return,
     plan=_plan_return,
     extra=6,
+    twins=True,
 )
 
 

@@ -254,6 +254,7 @@ SKU = Template(
     expect=_expect_sku,
     plan=_plan_sku,
     extra=1,
+    twins=True,
 )
 
 
