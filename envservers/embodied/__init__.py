@@ -1,0 +1,1 @@
+"""Embodied environments: bodies in worlds of rooms, told and moved by text."""

@@ -1,0 +1,1 @@
+"""BabyAI: missions in a grid of rooms, on minigrid's levels."""

@@ -1,0 +1,71 @@
+"""What is known of BabyAI without its engine."""
+
+from typing import Any
+
+from agentenv.registry import Concurrency, EnvSpec, Option
+
+_THING = "with its number among the things in view of that name, such as `red ball 1`"
+_DOOR = "with its state and number, such as `green closed door 1`"
+
+
+def _function(name: str, description: str, parameter: str = "", about: str = "") -> dict[str, Any]:
+    properties = {parameter: {"type": "string", "description": about}} if parameter else {}
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    if parameter:
+        schema["required"] = [parameter]
+    return {"name": name, "description": description, "parameters": schema}
+
+
+SPEC = EnvSpec(
+    id="babyai",
+    version="1",
+    gym_name="BabyAI-v0",
+    title="BabyAI: missions in a grid of rooms, seen and done by text",
+    entry="envservers.embodied.babyai.env:BabyAI",
+    tasks="envservers.embodied.babyai.tasks:make_tasks",
+    concurrency=Concurrency.ANY_THREAD,  # a step takes a fraction of a millisecond, a reset the making of a world
+    max_steps=204,  # each task has a limit of its own: twice its scripted solution and four more, at least 20
+    success_rule=(
+        "The mission was accomplished by the level's own rules, within the level's number of primitive moves. "
+        "Reward on that step: 1 - 0.9 x primitive moves made / primitive moves allowed; 0.0 on all others."
+    ),
+    action_grammar=(
+        "turn left, turn right, move forward, pickup, drop, toggle: one primitive move each\n"
+        "go to THING N: walk until it is right in front of you\n"
+        "pickup THING N (or pick up): walk there and pick it up\n"
+        "go through DOOR N: walk into an open door\n"
+        "toggle and go through DOOR N: walk to a closed door, or a locked one whose key you carry, open it, step in\n"
+        "check available actions\n"
+        "THING N and DOOR N as the observation names them: red ball 1, green closed door 2"
+    ),
+    options=(
+        Option(
+            name="list_actions",
+            type=bool,
+            default=True,
+            help="List the available actions under each observation.",
+        ),
+    ),
+    snapshots=True,
+    licence="Apache-2.0; worlds from minigrid (MIT)",
+    prompt="envservers.embodied.babyai:prompt.yaml",
+    functions=(
+        _function("turn_left", "Turn left on the spot."),
+        _function("turn_right", "Turn right on the spot."),
+        _function("move_forward", "Step into the cell in front of you."),
+        _function("go_to", "Walk until a thing in view is right in front of you.", "thing", f"A thing {_THING}."),
+        _function("pickup", "Walk to a thing in view and pick it up.", "thing", f"A thing {_THING}."),
+        _function("drop", "Put what you carry into the free cell in front of you."),
+        _function("toggle", "Open or close the door in front of you, or open the box in front of you."),
+        _function("go_through", "Walk into an open door in view.", "door", f"A door {_DOOR}."),
+        _function(
+            "toggle_and_go_through",
+            "Walk to a closed door in view, or a locked one whose key you carry, open it and step into it.",
+            "door",
+            f"A door {_DOOR}.",
+        ),
+        _function("check_available_actions", "List what can be done now."),
+    ),
+    malformed_text="Invalid action: {reason}. Answer with one action, such as `turn left` or `go to red ball 1`.",
+    extra="embodied",
+)

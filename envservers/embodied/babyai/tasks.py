@@ -1,0 +1,139 @@
+"""The tasks of BabyAI, from a table that `make_tasks` wrote. Worlds are made when a task is played, not before.
+
+A line of `tasks.tsv` is a split, a level, and `seed:steps:digest` of each of its tasks; `steps` are those of the
+scripted solution, 0 where none is known, and `digest` names the world (see `canonical`). Within a split the levels
+take turns, so that any stretch of a split is a mix of all its levels.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import chain, zip_longest
+from typing import Any
+
+from agentenv.errors import EnvUnavailable
+from agentenv.protocol import Task, digest_of
+from envservers.embodied.babyai.levels import LEVELS
+
+ENV_ID = "babyai"
+VERSION = "1"
+"""Of what a row of the table means."""
+GRADES = (2, 6, 14, 30)
+"""Steps of the scripted solution up to which the difficulty is 1, 2, 3 and 4; above it is 5."""
+UNPROVEN = "unproven"
+"""Category of the tasks of the reference's numbering that no scripted solution solves."""
+SHORTEST_LIMIT = 20
+"""Steps that every task allows at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One task of the table."""
+
+    level: str
+    seed: int
+    steps: int
+    """Of the scripted solution; 0 where none is known."""
+    digest: str
+    """Of the world, canonical."""
+
+    def __str__(self) -> str:
+        return f"{self.seed}:{self.steps}:{self.digest}"
+
+
+class BabyAITasks:
+    """The table as a task set."""
+
+    def __init__(self, rows: Mapping[str, tuple[Row, ...]], digest: str) -> None:
+        self._rows = rows
+        self.digest = digest
+
+    def splits(self) -> tuple[str, ...]:
+        """Names of the splits."""
+        return tuple(self._rows)
+
+    def count(self, split: str) -> int:
+        """Number of tasks in `split`."""
+        return len(self._rows[split])
+
+    def get(self, split: str, index: int) -> Task:
+        """Task `index` of `split`."""
+        row = self._rows[split][index]
+        return Task(
+            id=f"{ENV_ID}/{split}/{index}",
+            env=ENV_ID,
+            split=split,
+            index=index,
+            category=LEVELS[row.level].category if row.steps else UNPROVEN,
+            difficulty=difficulty(row.steps),
+            template=row.level,
+            seed=row.seed,
+            payload={"level": row.level, "world": row.digest},
+            max_steps=step_limit(row.steps),
+        )
+
+
+def make_tasks(options: Mapping[str, Any]) -> BabyAITasks:
+    """The splits of the table; no option changes them. EnvUnavailable without minigrid, which makes the worlds."""
+    if importlib.util.find_spec("minigrid") is None:
+        raise EnvUnavailable(
+            f"{ENV_ID} is unavailable: No module named 'minigrid' (pip install 'agentenv-gym[embodied]')"
+        )
+    return BabyAITasks(table(), digest_of([VERSION, hashlib.sha256(_text().encode()).hexdigest(), dict(options)]))
+
+
+def canonical_task(task: Task) -> str:
+    """Equal for two tasks whose worlds are one puzzle."""
+    return str(task.payload["world"])
+
+
+def difficulty(steps: int) -> int:
+    """1 to 5 by the length of the scripted solution; 0 without one."""
+    return 0 if steps == 0 else 1 + sum(steps > grade for grade in GRADES)
+
+
+def step_limit(steps: int) -> int:
+    """A task's own limit: twice its scripted solution and four more, at least 20."""
+    return max(SHORTEST_LIMIT, 2 * steps + 4)
+
+
+@functools.cache
+def table() -> Mapping[str, tuple[Row, ...]]:
+    """The rows of each split in the order of their tasks."""
+    by_level: dict[str, list[list[Row]]] = {}
+    for line in _text().splitlines():
+        split, level, *entries = line.split(" ")
+        by_level.setdefault(split, []).append([_row(level, entry) for entry in entries])
+    return {split: tuple(_taking_turns(levels)) for split, levels in by_level.items()}
+
+
+def _row(level: str, entry: str) -> Row:
+    seed, steps, digest = entry.split(":")
+    return Row(level, int(seed), int(steps), digest)
+
+
+def _taking_turns(levels: list[list[Row]]) -> Iterator[Row]:
+    return (row for row in chain.from_iterable(zip_longest(*levels)) if row is not None)
+
+
+def _text() -> str:
+    return files(__package__).joinpath("tasks.tsv").read_text(encoding="utf-8")
+
+
+def facts(options: Mapping[str, Any] | None = None) -> dict[str, object]:
+    """Levels, tasks by category, and unproven tasks of each split."""
+    splits = table()
+    return {
+        "levels": {split: len({row.level for row in rows}) for split, rows in splits.items()},
+        "tasks_by_category": {
+            split: dict(sorted(Counter(LEVELS[row.level].category for row in rows).items()))
+            for split, rows in splits.items()
+        },
+        "unproven": {split: sum(row.steps == 0 for row in rows) for split, rows in splits.items()},
+    }

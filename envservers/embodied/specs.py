@@ -1,0 +1,6 @@
+"""The specs of this family; importing it imports no engine."""
+
+from agentenv.registry import EnvSpec
+from envservers.embodied.babyai.spec import SPEC as BABYAI
+
+SPECS: list[EnvSpec] = [BABYAI]
