@@ -1,10 +1,11 @@
 """Measure the engine `vllm` beside bare vLLM, and pushes of weights; write its section of docs/benchmarks.md.
 
-    python benchmarks/engine.py [--rounds 5] [--no-docs]          (make bench-engine makes what it needs)
+    python benchmarks/engine.py [--rounds 3] [--no-docs]          (make bench-engine makes what it needs)
 
 Bare vLLM is its class LLM, driven by a script in vLLM's own environment; both sides have the same arguments, one thread
 and the same prompts, and must sample the same tokens. They take turns, the first one of a pair alternates, and the
-ratios of the pairs count: other work on the machine slows both of a pair.
+ratios of the pairs count: other work on the machine slows both of a pair. It hardly changes CPU time, which for the
+engine is that of its process and of this one together.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import sections
 
 from agentenv.policy import Sampling
@@ -46,16 +48,24 @@ REAL_NAME, TINY_NAME = "SmolLM2-135M", "0.8 million parameters"
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """Seconds of two runs next to each other."""
+class Run:
+    """One side's seconds for all requests."""
 
-    ours: float
-    bare: float
+    wall_s: float
+    cpu_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two runs next to each other."""
+
+    ours: Run
+    bare: Run
 
     @property
     def share(self) -> float:
         """Our rate as a share of bare vLLM's."""
-        return self.bare / self.ours
+        return self.bare.wall_s / self.ours.wall_s
 
 
 Rows = dict[tuple[str, int], list[Pair]]
@@ -77,7 +87,8 @@ class Bare:
         self._process = subprocess.Popen(
             [VLLM, HERE / "vllm_bare.py", model, json.dumps(ARGS)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env=DEFAULTS | os.environ | {"OMP_NUM_THREADS": "1"},
+            env=DEFAULTS | os.environ | {"OMP_NUM_THREADS": "1", "VLLM_LOGGING_LEVEL": "ERROR"},
+            start_new_session=True,  # as the engine's process: Linux may share out its time by session
         )  # fmt: skip
         self._answer()
 
@@ -113,22 +124,27 @@ def prompts_of(model: Path, seed: int, count: int) -> list[list[int]]:
     return [[draw.randrange(3, vocabulary) for _ in range(PROMPT)] for _ in range(count)]
 
 
-async def measure_ours(engine: vllm.VllmEngine, prompts: list[list[int]]) -> tuple[float, list[list[int]]]:
-    """Seconds for all prompts side by side, and what was sampled."""
+async def measure_ours(engine: vllm.VllmEngine, prompts: list[list[int]]) -> tuple[Run, list[list[int]]]:
+    """All prompts side by side, and what was sampled."""
+    process = psutil.Process(engine._process.pid)
+
+    def cpu_s() -> float:
+        return time.process_time() + sum(process.cpu_times()[:2])
+
     wanted = [Sampling(max_tokens=TOKENS, seed=n) for n in range(len(prompts))]
-    began = time.perf_counter()
+    cpu, began = cpu_s(), time.perf_counter()
     found = await asyncio.gather(*(engine.generate(p, w) for p, w in zip(prompts, wanted, strict=True)))
-    return time.perf_counter() - began, [sampled.token_ids for sampled in found]
+    return Run(time.perf_counter() - began, cpu_s() - cpu), [sampled.token_ids for sampled in found]
 
 
-def measure_bare(side: Bare, prompts: list[list[int]]) -> tuple[float, list[list[int]]]:
+def measure_bare(side: Bare, prompts: list[list[int]]) -> tuple[Run, list[list[int]]]:
     """The same by bare vLLM."""
     sampling = [
         {"temperature": 1.0, "max_tokens": TOKENS, "seed": n, "ignore_eos": True, "logprobs": 0, "detokenize": False}
         for n in range(len(prompts))
     ]
     found = side.ask(generate=[prompts, sampling])
-    return found["seconds"], found["token_ids"]
+    return Run(found["wall_s"], found["cpu_s"]), found["token_ids"]
 
 
 async def measure_sampling(name: str, engine: vllm.VllmEngine, side: Bare, model: Path, rounds: int) -> Rows:
@@ -148,7 +164,8 @@ async def measure_sampling(name: str, engine: vllm.VllmEngine, side: Bare, model
             pair = Pair(ours[0], theirs[0])
             if number >= 0:
                 rows.setdefault((name, count), []).append(pair)
-            print(f"{name}, {count} at once: agentenv {pair.ours:.2f} s, bare {pair.bare:.2f} s", file=sys.stderr)
+            told = f"agentenv {pair.ours.wall_s:.2f} s, bare {pair.bare.wall_s:.2f} s"
+            print(f"{name}, {count} at once: {told}", file=sys.stderr)
     return rows
 
 
@@ -215,8 +232,9 @@ def section(rows: Rows, pushes: Pushes, about: str) -> str:
             + ", ".join(f"**{share:.0%}**" for share in real.values())
             + f" of the rate of bare vLLM, with {', '.join(map(str, real))} requests at once. Tokens per second:",
             "",
-            "| model | requests at once | bare vLLM | agentenv | ratio | least and most |",
-            "|---|---:|---:|---:|---:|---:|",
+            "| model | requests at once | bare vLLM | agentenv | ratio | least and most "
+            "| CPU ms per token, bare | agentenv |",
+            "|---|---:|---:|---:|---:|---:|---:|---:|",
             *(_sampling_row(name, count, pairs) for (name, count), pairs in rows.items()),
             "",
             f"Prompts of {PROMPT} tokens, {TOKENS} sampled from each, float32, one thread. The engine is a process "
@@ -238,13 +256,17 @@ def section(rows: Rows, pushes: Pushes, about: str) -> str:
 
 
 def _sampling_row(name: str, count: int, pairs: list[Pair]) -> str:
-    bare_rate = count * TOKENS / _median(p.bare for p in pairs)
-    our_rate = count * TOKENS / _median(p.ours for p in pairs)
-    shares = [p.share for p in pairs]
+    tokens, shares = count * TOKENS, [p.share for p in pairs]
+    rates = [tokens / _median(run.wall_s for run in runs) for runs in _sides(pairs)]
+    spent = [1e3 * _median(run.cpu_s for run in runs) / tokens for runs in _sides(pairs)]
     return (
-        f"| {name} | {count} | {bare_rate:,.0f} | {our_rate:,.0f} | {_median(shares):.0%} "
-        f"| {min(shares):.0%}, {max(shares):.0%} |"
+        f"| {name} | {count} | {rates[0]:,.0f} | {rates[1]:,.0f} | {_median(shares):.0%} "
+        f"| {min(shares):.0%}, {max(shares):.0%} | {spent[0]:.2f} | {spent[1]:.2f} |"
     )
+
+
+def _sides(pairs: list[Pair]) -> tuple[list[Run], list[Run]]:
+    return [p.bare for p in pairs], [p.ours for p in pairs]
 
 
 def _push_row(name: str, seconds: list[float], megabytes: float) -> str:
@@ -258,7 +280,7 @@ def _median(numbers: Iterable[float]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
     wanted = parser.parse_args()
     for needed in (VLLM, REAL / "config.json"):

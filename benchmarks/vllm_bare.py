@@ -2,8 +2,8 @@
 
     python vllm_bare.py MODEL ARGS                ARGS: JSON, arguments of LLM
 
-Asked by a line of JSON each, it answers with one: {"generate": [prompts, sampling]} with seconds and token ids, where
-`sampling` has one set of parameters for each prompt; {"reload": folder} with the seconds of vLLM's own reload.
+Asked by a line of JSON each, it answers with one: {"generate": [prompts, sampling]} with wall and CPU seconds and token
+ids, where `sampling` has one set of parameters for each prompt; {"reload": folder} with the seconds that vLLM's own takes.
 """
 
 import json
@@ -31,12 +31,13 @@ def main() -> None:
             found = {"seconds": time.perf_counter() - began}
             continue
         prompts, sampling = asked["generate"]
-        began = time.perf_counter()
+        cpu, began = time.process_time(), time.perf_counter()
         outputs = llm.generate(
             [{"prompt_token_ids": ids} for ids in prompts], [SamplingParams(**one) for one in sampling], use_tqdm=False
         )
         seconds = time.perf_counter() - began
-        found = {"seconds": seconds, "token_ids": [list(o.outputs[0].token_ids) for o in outputs]}
+        cpu = time.process_time() - cpu
+        found = {"wall_s": seconds, "cpu_s": cpu, "token_ids": [list(o.outputs[0].token_ids) for o in outputs]}
 
 
 if __name__ == "__main__":

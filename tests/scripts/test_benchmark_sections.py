@@ -59,7 +59,7 @@ def test_the_phases_of_a_run_are_shares_of_its_time():
 def test_the_engine_is_compared_pair_by_pair():
     import engine
 
-    pairs = [engine.Pair(ours=2.0, bare=1.0), engine.Pair(ours=1.25, bare=1.0), engine.Pair(ours=1.0, bare=1.0)]
+    pairs = [engine.Pair(ours=engine.Run(wall, 0.64), bare=engine.Run(1.0, 0.32)) for wall in (2.0, 1.25, 1.0)]
     pushes = engine.Pushes(100.0, {"one way": [0.5, 0.25, 1.0]})
     text = engine.section({(engine.REAL_NAME, 8): pairs}, pushes, "two cores")
     assert "samples at **80%** of the rate of bare vLLM, with 8 requests at once" in text
