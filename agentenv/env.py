@@ -27,6 +27,8 @@ class _Session:
     """Steps of this episode so far, malformed ones too; inside `step` the running one is not counted yet."""
     last: StepResult = StepResult(observation="")
     """The latest result of `reset` or `step`."""
+    images: bool = False
+    """Whether this session asked for images; an env that draws leaves them out otherwise."""
 
 
 class Env(_Session, ABC):

@@ -28,7 +28,7 @@ def main() -> None:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     hello = msgspec.msgpack.decode(_read(calls), type=ChildHello)
-    host = EnvHost(hello.spec(), hello.options)
+    host = EnvHost(hello.spec(), hello.options, images=hello.images)
     try:
         while data := _read(calls):
             reply = _packed(_answer(host, msgspec.msgpack.decode(data, type=ChildCall)))

@@ -23,9 +23,10 @@ ENV_FAULTS = (Exception, SystemExit)
 class _Common:
     """What both hosts share: the bookkeeping that needs no env call. `options` are resolved ones."""
 
-    def __init__(self, spec: EnvSpec, options: Mapping[str, Any]) -> None:
+    def __init__(self, spec: EnvSpec, options: Mapping[str, Any], *, images: bool) -> None:
         self.spec = spec
         self.options = dict(options)
+        self.images = images
         self.task: Task | None = None
         self._pending: Action | None = None  # the oracle's answer, until the next step
         self._diverged = False
@@ -63,8 +64,8 @@ class _Common:
 class EnvHost(_Common):
     """Hosts an `Env`."""
 
-    def __init__(self, spec: EnvSpec, options: Mapping[str, Any]) -> None:
-        super().__init__(spec, options)
+    def __init__(self, spec: EnvSpec, options: Mapping[str, Any], *, images: bool = False) -> None:
+        super().__init__(spec, options, images=images)
         self.env: Env | None = None
         self._solution: Generator[Action, StepResult, None] | None = None
 
@@ -76,6 +77,7 @@ class EnvHost(_Common):
                 self.close()
             if self.env is None:
                 self.env = cast(Env, self.spec.load_class()(**self.options))
+                self.env.images = self.images
             self.task, self._diverged = task, False
             self.env.steps, self.env.last = 0, StepResult(observation="")
             self.env.last = checked(self.env.reset(task), self.spec)
@@ -146,8 +148,8 @@ class EnvHost(_Common):
 class AsyncEnvHost(_Common):
     """Hosts an `AsyncEnv`; see EnvHost for each operation."""
 
-    def __init__(self, spec: EnvSpec, options: Mapping[str, Any]) -> None:
-        super().__init__(spec, options)
+    def __init__(self, spec: EnvSpec, options: Mapping[str, Any], *, images: bool = False) -> None:
+        super().__init__(spec, options, images=images)
         self.env: AsyncEnv | None = None
         self._solution: AsyncGenerator[Action, StepResult] | None = None
 
@@ -159,6 +161,7 @@ class AsyncEnvHost(_Common):
                 await self.close()
             if self.env is None:
                 self.env = cast(AsyncEnv, self.spec.load_class()(**self.options))
+                self.env.images = self.images
             self.task, self._diverged = task, False
             self.env.steps, self.env.last = 0, StepResult(observation="")
             self.env.last = checked(await self.env.reset(task), self.spec)

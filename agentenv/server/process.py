@@ -26,9 +26,10 @@ log = logging.getLogger("agentenv.server")
 class ProcessRunner:
     """In a child process of its own (`agentenv.server.child`), by length-prefixed messages over its pipes."""
 
-    def __init__(self, spec: EnvSpec, options: Mapping[str, Any]) -> None:
+    def __init__(self, spec: EnvSpec, options: Mapping[str, Any], *, images: bool = False) -> None:
         self.spec = spec
         self.options = dict(options)
+        self.images = images
         self.spent = False
         self._process: asyncio.subprocess.Process | None = None
         self._gone = False
@@ -77,7 +78,7 @@ class ProcessRunner:
             start_new_session=True,  # a group of its own: no Ctrl-C meant for the server, and killed as a whole
         )
         assert self._process.stdin is not None
-        await write_message(self._process.stdin, ChildHello.of(self.spec, self.options))
+        await write_message(self._process.stdin, ChildHello.of(self.spec, self.options, self.images))
         return self._process
 
     async def _kill(self) -> int | None:
@@ -136,11 +137,12 @@ class ChildHello(msgspec.Struct):
     reward_range: tuple[float, float]
     malformed_text: str
     reuse: bool
+    images: bool
 
     @classmethod
-    def of(cls, spec: EnvSpec, options: dict[str, Any]) -> ChildHello:
+    def of(cls, spec: EnvSpec, options: dict[str, Any], images: bool) -> ChildHello:
         """The message for a spec."""
-        return cls(spec.id, spec.entry, options, spec.reward_range, spec.malformed_text, spec.reuse)
+        return cls(spec.id, spec.entry, options, spec.reward_range, spec.malformed_text, spec.reuse, images)
 
     def spec(self) -> EnvSpec:
         """A spec with what the host reads; the child may not know the plug-in it came from."""

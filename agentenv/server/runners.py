@@ -238,18 +238,18 @@ class Runners:
         self._gauges: dict[str, InlineGauge] = {}
         self._made: WeakSet[Runner] = WeakSet()
 
-    def make(self, spec: EnvSpec, options: Mapping[str, Any]) -> Runner:
+    def make(self, spec: EnvSpec, options: Mapping[str, Any], *, images: bool = False) -> Runner:
         """A runner for one session, by the spec's declared model."""
-        runner = self._make(spec, options)
+        runner = self._make(spec, options, images)
         self._made.add(runner)
         return runner
 
-    def _make(self, spec: EnvSpec, options: Mapping[str, Any]) -> Runner:
+    def _make(self, spec: EnvSpec, options: Mapping[str, Any], images: bool) -> Runner:
         if spec.concurrency is Concurrency.PROCESS:
-            return ProcessRunner(spec, options)
+            return ProcessRunner(spec, options, images=images)
         if spec.concurrency is Concurrency.ASYNC:
-            return AsyncRunner(AsyncEnvHost(spec, options))
-        host = EnvHost(spec, options)
+            return AsyncRunner(AsyncEnvHost(spec, options, images=images))
+        host = EnvHost(spec, options, images=images)
         if spec.concurrency is Concurrency.INLINE:
             return InlineRunner(host, self.threads, self._gauges.setdefault(spec.id, InlineGauge(spec)))
         if spec.concurrency is Concurrency.LOCKED:

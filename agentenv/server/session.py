@@ -83,7 +83,7 @@ class Session:
         self.max_steps = 0
         self.task: Task
         self._runners = runners
-        self.runner: Runner = runners.make(spec, options)
+        self.runner: Runner = runners.make(spec, options, images=images)
         self._limits = limits
         self._clock = clock
         self._wanted_steps = max_steps
@@ -140,7 +140,7 @@ class Session:
         position = (self.episode, 0)
         if self.runner.spent:
             await self.runner.close()
-            self.runner = self._runners.make(self.spec, self.options)
+            self.runner = self._runners.make(self.spec, self.options, images=self._images)
         self.episode, self.task = self.episode + 1, task
         try:
             self._begin_episode(task, await self.runner.run("reset", task, self.spec.reset_s))

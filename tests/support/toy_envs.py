@@ -242,6 +242,26 @@ class Fragile(Env):
         return None
 
 
+class Painter(Env):
+    """Draws where it is asked to."""
+
+    def reset(self, task: Task) -> StepResult:
+        return StepResult(observation="a canvas", image=PNG if self.images else None)
+
+    def step(self, action: Action) -> StepResult:
+        return StepResult(observation=action.text, image=PNG if self.images else None)
+
+
+class AsyncPainter(AsyncEnv):
+    """The same."""
+
+    async def reset(self, task: Task) -> StepResult:
+        return StepResult(observation="a canvas", image=PNG if self.images else None)
+
+    async def step(self, action: Action) -> StepResult:
+        return StepResult(observation=action.text, image=PNG if self.images else None)
+
+
 class Once(Counter):
     """Serves one episode and no second one."""
 
