@@ -67,7 +67,7 @@ SPEC = EnvSpec(
             choices=("medium", "small"),
         ),
     ),
-    snapshots=False,
+    images=True,
     needs=(),
     world="agentenv-webarena-v1",
     prompt="envservers.webarena:prompt.yaml",

@@ -52,6 +52,8 @@ class Engine(Protocol):
 
     name: str
     """`chromium` or `lite`."""
+    version: str
+    """Of the browser, or of the rules that stand for one: another version may give other trees."""
 
     async def open(self, session: SiteSession, urls: Sequence[str], cookies: Sequence[Cookie] = ()) -> None:
         """Start afresh on a session's sites: these cookies, no history, one tab for each URL, the first one active."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -40,7 +39,6 @@ class ChromiumEngine:
     def __init__(self, *, viewport_rule: ViewportRule = ViewportRule.WEBARENA) -> None:
         self.viewport_rule = viewport_rule
         self.version = need_chromium().version
-        """Of the browser: part of the record, since trees differ between versions."""
         self._browsing: _Browsing | None = None
 
     async def open(self, session: SiteSession, urls: Sequence[str], cookies: Sequence[Cookie] = ()) -> None:
@@ -177,8 +175,8 @@ class _Browsing:
         return found
 
     async def screenshot(self) -> bytes:
-        """PNG of the viewport."""
-        return base64.b64decode((await self.tab.call("Page.captureScreenshot", format="png"))["data"])
+        """PNG of the viewport, without the caret: it blinks, and equal pages shall give equal bytes."""
+        return await self.tab.do(self.tab.page.screenshot(caret="hide", scale="css", timeout=1000 * CALL_S))
 
     async def close(self) -> None:
         """The context goes."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from envservers.webarena.engines.addresses import BLANK
 from envservers.webarena.engines.chromium import scripts
@@ -12,6 +12,8 @@ from envservers.webarena.engines.engine import EngineFailed
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Page
+
+T = TypeVar("T")
 
 CALL_S = 20.0
 """Most seconds of one call to the browser."""
@@ -81,12 +83,12 @@ class Tab:
             if not sending.done():
                 sending.cancel()
 
-    async def do(self, work: Any) -> None:
+    async def do(self, work: Awaitable[T]) -> T:
         """Await something of Playwright's own, under the same limit."""
         from playwright.async_api import Error
 
         try:
-            await asyncio.wait_for(work, CALL_S)
+            return await asyncio.wait_for(work, CALL_S)
         except TimeoutError as error:
             raise EngineFailed(f"the browser did not answer within {CALL_S:g} s") from error
         except Error as error:

@@ -19,6 +19,7 @@ class LiteEngine:
     """See `Engine`. Draws nothing; its state can be kept and restored."""
 
     name = "lite"
+    version = "1"
 
     def __init__(self) -> None:
         self._browser: Browser | None = None

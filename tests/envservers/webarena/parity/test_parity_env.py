@@ -12,7 +12,15 @@ from web_worlds import lend_world
 from agentenv.protocol import Action, StepResult
 from envservers.webarena.env import WebArenaEnv
 
-ENGINES = ("chromium", "lite")
+
+@pytest.fixture(autouse=True)
+def _the_small_world():
+    lend_world(split("smoke")[0].payload["world"])
+
+
+@pytest.fixture(params=["chromium", "lite"])
+def engine(request):
+    return request.param
 
 
 def shop_task():
@@ -40,8 +48,12 @@ def number_of(observation, part):
 
 
 def search(observation):
+    return fill(observation).replace("[0]", "[1]")
+
+
+def fill(observation):
     number = number_of(observation, 'type="search"')
-    return f"type [{number}] [lamp] [1]"
+    return f"type [{number}] [lamp] [0]"
 
 
 def follow(observation):
@@ -49,11 +61,8 @@ def follow(observation):
     return f"click [{number}]"
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("view", ["full", "viewport"])
 def test_clicks_and_texts_work_by_the_numbers_of_the_html(engine, view):
-    lend_world(split("smoke")[0].payload["world"])
-
     async def play():
         env = WebArenaEnv(engine=engine, view=view, dialect="html", size="small")
         try:
@@ -67,3 +76,76 @@ def test_clicks_and_texts_work_by_the_numbers_of_the_html(engine, view):
     assert "q=lamp" in found.info["url"]
     assert 'value="lamp"' in found.observation
     assert "/c/" in category.info["url"]
+
+
+def test_every_info_says_what_read_the_page(engine):
+    async def play():
+        env = WebArenaEnv(engine=engine, parser="original", size="small")
+        try:
+            return await played(env, shop_task(), ["scroll [down]", "stop [nothing]"]), env._engine.version
+        finally:
+            await env.close()
+
+    results, version = asyncio.run(play())
+    made_by = {"engine": engine, "engine_version": version, "view": "viewport", "dialect": "classic"}
+    for result in results:
+        assert {**result.info, **made_by, "parser": "original"} == result.info
+    assert version.count(".") == (3 if engine == "chromium" else 0)
+
+
+@pytest.mark.parametrize("images", [True, False])
+def test_a_picture_comes_only_to_who_asked_and_only_from_a_browser(engine, images):
+    import agentenv
+
+    client = agentenv.make("webarena", task=shop_task().id, engine=engine, size="small", images=images)
+    try:
+        seen, info = client.reset()
+        later = client.step("scroll [down]")[0]
+    finally:
+        client.close()
+    if not images:
+        assert isinstance(seen, str)
+        assert isinstance(later, str)
+        return
+    drawn = engine == "chromium"
+    assert [shown["image"][:8] == b"\x89PNG\r\n\x1a\n" for shown in (seen, later)] == [drawn] * 2
+    assert (seen["image"] != later["image"]) == drawn
+    assert ("draws nothing" in info.get("notice", "")) == (not drawn)
+
+
+def test_an_env_that_was_not_asked_draws_nothing(monkeypatch):
+    """A picture costs as much as a step, so none is made to be thrown away."""
+    from envservers.webarena.engines.chromium.engine import ChromiumEngine
+
+    async def drawn(engine):
+        raise AssertionError("nobody asked")
+
+    monkeypatch.setattr(ChromiumEngine, "screenshot", drawn)
+
+    async def play():
+        env = WebArenaEnv(engine="chromium", size="small")
+        try:
+            return await played(env, shop_task(), ["scroll [down]"])
+        finally:
+            await env.close()
+
+    assert [result.image for result in asyncio.run(play())] == [None, None]
+
+
+def test_a_picture_is_the_same_whenever_it_is_taken():
+    """With a field in focus too: its caret does not blink."""
+
+    async def play():
+        env = WebArenaEnv(engine="chromium", view="full", dialect="html", size="small")
+        env.images = True
+        try:
+            await played(env, shop_task(), [fill])
+            shots = []
+            for _ in range(5):
+                shots.append(await env._image())
+                await asyncio.sleep(0.3)
+            return shots
+        finally:
+            await env.close()
+
+    assert len(set(asyncio.run(play()))) == 1
