@@ -61,6 +61,10 @@ CUT_BY_ROLLOUT = frozenset(
 """Outcomes that a rollout may set when it ends a running episode; all others are the session's to set."""
 
 
+UNPROVEN = "unproven"
+"""Category of a task that no scripted solution solves: kept only where the numbering of a reference wants it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRef:
     """What is known of a task outside the process that runs it: no seed, no payload, hence no answer."""

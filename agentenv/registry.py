@@ -155,7 +155,7 @@ class EnvSpec:
     snapshots: bool = False
     """Whether `snapshot` and `restore` work."""
     solvable: bool = True
-    """Whether `solve()` solves every task."""
+    """Whether `solve()` solves every task, those of the category `unproven` left out."""
     images: bool = False
     needs: tuple[str, ...] = ()
     """Such as java, chromium, network."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from agentenv.errors import AgentEnvError, InfraError
-from agentenv.protocol import Action, Task, TaskRef
+from agentenv.protocol import UNPROVEN, Action, Task, TaskRef
 from agentenv.registry import EnvSpec
 from agentenv.testing.players import Player, closing
 from agentenv.testing.rules.base import Broken, NotApplicable, NotCheckable
@@ -22,7 +22,8 @@ async def solve_succeeds(subject: Subject) -> str:
         raise NotApplicable("the card says solvable=False")
     if not subject.oracle:
         raise NotCheckable("the server offers no oracle; start it with --oracle")
-    tasks = subject.few(subject.affordable(len(subject.tasks), 3))
+    proven = [task for task in subject.tasks if task.category != UNPROVEN]
+    tasks = proven[: subject.affordable(len(proven), 3)]
     for task in tasks:
         async with closing(subject.player()) as player:
             await _solves(player, task)

@@ -44,4 +44,4 @@ LEVELS: Mapping[str, Level] = _read()
 REFERENCE: tuple[Level, ...] = tuple(
     sorted((level for level in LEVELS.values() if level.number), key=lambda level: level.number or 0)
 )
-"""AgentGym's levels in its order. Its fourth is called GoToObjS6, but the minigrid that it runs on makes GoToObjS4 of it."""
+"""AgentGym's levels in its order. Its fourth is called GoToObjS6; the minigrid that it runs on makes GoToObjS4 of that."""

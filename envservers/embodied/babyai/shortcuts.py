@@ -9,7 +9,7 @@ from agentenv.protocol import Action
 
 LOOKING = ("turn left", "turn right", "move forward", "go through", "toggle and go through")
 """What actions begin with that only bring one elsewhere."""
-EMPTY_WORDS = frozenset("a the to on of in you your and then after next".split(" "))
+EMPTY_WORDS = frozenset(["a", "the", "to", "on", "of", "in", "you", "your", "and", "then", "after", "next"])
 
 _WORD = re.compile(r"[a-z]+")
 _GOAL = re.compile(r"Your goal: (.*)")
@@ -45,7 +45,7 @@ class NearestThing:
 
 
 class SharedWords:
-    """Does what shares most words with the goal, whatever they mean; without two of them it looks elsewhere by chance."""
+    """Does what shares most words with the goal, two at least, whatever they mean; else looks elsewhere by chance."""
 
     async def start(self, seat: Seat) -> None:
         """See Agent."""

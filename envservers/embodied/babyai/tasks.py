@@ -18,7 +18,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from agentenv.errors import EnvUnavailable
-from agentenv.protocol import Task, digest_of
+from agentenv.protocol import UNPROVEN, Task, digest_of
 from envservers.embodied.babyai.levels import LEVELS
 
 ENV_ID = "babyai"
@@ -26,8 +26,6 @@ VERSION = "1"
 """Of what a row of the table means."""
 GRADES = (2, 6, 14, 30)
 """Steps of the scripted solution up to which the difficulty is 1, 2, 3 and 4; above it is 5."""
-UNPROVEN = "unproven"
-"""Category of the tasks of the reference's numbering that no scripted solution solves."""
 SHORTEST_LIMIT = 20
 """Steps that every task allows at least."""
 
