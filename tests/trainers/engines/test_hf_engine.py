@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 from plain_learner import PlainLearner
-from tiny_models import tiny_model
-from transformers import AutoModelForCausalLM
+from tiny_models import save_model, tiny_model
+from transformers import AutoModelForCausalLM, JambaConfig, Lfm2Config, Qwen2Config
 
 from agentenv.errors import BadCall, ClientClosed, EpisodeCut
 from agentenv.policy import Sampled, Sampling
@@ -337,6 +337,22 @@ def test_an_engine_outlives_the_event_loop_that_used_it_first(tied):
 def test_an_option_that_is_not_one_is_refused_by_name(tied, options, message):
     with pytest.raises(BadSetting, match=message):
         hf.make(str(tied), **options)
+
+
+def test_a_model_whose_state_is_no_keys_and_values_is_refused(tmp_path):
+    sizes = {"vocab_size": 310, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
+             "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 128}  # fmt: skip
+    jamba = JambaConfig(**sizes, num_experts=1, attn_layer_period=2, attn_layer_offset=1, mamba_dt_rank=4)
+    for config, words in (
+        (jamba, "keeps keys and values only; JambaForCausalLM has another state; use vllm"),
+        (Lfm2Config(**sizes, layer_types=["conv", "full_attention"]), r"has layers of \['conv'\]; use vllm"),
+    ):
+        folder = save_model(config, tmp_path / config.model_type)
+        with pytest.raises(BadSetting, match=words):
+            hf.make(str(folder))
+    Qwen2Config(**sizes).save_pretrained(tmp_path / "bare")
+    with pytest.raises(BadSetting, match=r"the engine hf cannot load .*: Error no file named model\.safetensors"):
+        hf.make(str(tmp_path / "bare"))
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path):
