@@ -1,0 +1,1 @@
+"""Retrievers: from queries to the passages that fit best."""

@@ -1,0 +1,87 @@
+"""The tasks of Search: the encyclopedia's questions, read when asked for, or those of question files."""
+
+from __future__ import annotations
+
+import functools
+import json
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agentenv.errors import UnknownOption
+from agentenv.protocol import Task, digest_of
+from agentenv.registry import TaskSet
+from envservers.search.question_files import file_tasks
+from envservers.search.spec import ENV_ID
+
+VERSION = "1"
+"""Of the encyclopedia's questions."""
+COUNTS: Mapping[str, Mapping[str, int]] = {
+    "full": {"train": 20_000, "dev": 500, "test": 500, "test_ood": 500},
+    "small": {"train": 500, "dev": 100, "test": 100, "test_ood": 100},
+}
+_PAYLOAD = ("question", "answers", "kind", "phrasing", "canonical", "steps")
+_opening = threading.Lock()
+
+
+def make_tasks(options: Mapping[str, Any]) -> TaskSet:
+    """The task set under these options; nothing is built before a task is asked for."""
+    corpus, questions, url = (options.get(name) or "" for name in ("corpus", "questions", "retriever"))
+    if bool(questions) != bool(corpus or url):
+        raise UnknownOption("options corpus or retriever, and questions: give both what is searched and what is asked")
+    return file_tasks(Path(questions)) if questions else WorldTasks(options.get("size") or "full")
+
+
+def canonical_task(task: Task) -> Any:
+    """What makes two tasks the same question: path and subjects in the encyclopedia, else the question's words."""
+    return task.payload["canonical"]
+
+
+class WorldTasks:
+    """The questions of the encyclopedia. The first one asked for builds it."""
+
+    def __init__(self, size: str) -> None:
+        self._size = size
+
+    @property
+    def digest(self) -> str:
+        """Of the generator's version and the size, which fix every task; a golden test holds them to it."""
+        return digest_of([ENV_ID, VERSION, self._size])
+
+    def splits(self) -> tuple[str, ...]:
+        """Each is asked in a world of its own; in `test_ood` also by other templates, words and names."""
+        return tuple(COUNTS[self._size])
+
+    def count(self, split: str) -> int:
+        """Number of tasks in `split`."""
+        return COUNTS[self._size][split]
+
+    def get(self, split: str, index: int) -> Task:
+        """Task `index` of `split`."""
+        row = json.loads(self._line(split, index))
+        return Task(
+            id=f"{ENV_ID}/{split}/{index}",
+            env=ENV_ID,
+            split=split,
+            index=index,
+            category=row["category"],
+            difficulty=row["difficulty"],
+            template=row["template"],
+            payload={name: row[name] for name in _PAYLOAD},
+        )
+
+    def _line(self, split: str, index: int) -> bytes:
+        from agentenv.config import home
+
+        with _opening:
+            starts, lines = _lines(self._size, split, str(home()))
+        return lines[starts[index] : starts[index + 1]]
+
+
+@functools.lru_cache(maxsize=8)
+def _lines(size: str, split: str, at: str) -> tuple[list[int], bytes]:
+    from envservers.search.world.build import line_starts, questions_file, world_folder
+
+    path = questions_file(world_folder(size), split)
+    return line_starts(path), path.read_bytes()

@@ -1,0 +1,1 @@
+"""The seeded encyclopedia: a typed graph of facts about invented entities, its passages and its questions."""
