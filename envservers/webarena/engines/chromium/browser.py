@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 
 WIDTH, HEIGHT = 1280, 720
 """CSS pixels of the viewport."""
+SCALE = 1
+"""Device pixels of a CSS pixel."""
 LAUNCH_S = 30.0
 CLOSE_S = 10.0
 
@@ -70,7 +72,7 @@ class RunningBrowser:
             async with asyncio.timeout(LAUNCH_S):
                 context = await self.browser.new_context(
                     viewport={"width": WIDTH, "height": HEIGHT},
-                    device_scale_factor=1,
+                    device_scale_factor=SCALE,
                     locale="en-US",
                     timezone_id="UTC",
                     reduced_motion="reduce",
