@@ -18,11 +18,11 @@ PAGE = "".join(f'<p style="height:40px;margin:0"><a href="/to/{n}" id="a{n}">Lin
 BOX = "(b => [b.x, b.y, b.width, b.height])(document.getElementById('a30').getBoundingClientRect())"
 
 
-@pytest.fixture(params=[1, 2])
-def scale(request, monkeypatch):
+@pytest.fixture
+def scale(monkeypatch):
     shutdown()
-    monkeypatch.setattr(browser, "SCALE", request.param)
-    yield request.param
+    monkeypatch.setattr(browser, "SCALE", 2)
+    yield 2
     shutdown()
 
 
