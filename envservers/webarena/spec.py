@@ -1,6 +1,11 @@
 """What is known of the web environment without its engines."""
 
-from agentenv.registry import Concurrency, EnvSpec, Option
+from agentenv.registry import Concurrency, EnvSpec, Option, Shortcut
+
+
+def _shortcut(name: str, ceiling: float, about: str) -> Shortcut:
+    return Shortcut(name=name, entry=f"envservers.webarena.shortcuts:{name}", ceiling=ceiling, about=about)
+
 
 SPEC = EnvSpec(
     id="webarena",
@@ -69,6 +74,13 @@ SPEC = EnvSpec(
     ),
     images=True,
     needs=(),
+    shortcuts=(
+        _shortcut("stop_at_once", 0.0, "stops before it has done anything"),
+        _shortcut("not_available", 0.0, "says of every task that it cannot be done"),
+        _shortcut("start_page", 0.05, "answers with the first number that the start page shows"),
+        _shortcut("random_walk", 0.01, "clicks by chance, then answers with a text that it saw"),
+        _shortcut("nearest_words", 0.08, "clicks what shares most words with the objective, then answers from there"),
+    ),
     world="agentenv-webarena-v1",
     prompt="envservers.webarena:prompt.yaml",
     extra="web",
