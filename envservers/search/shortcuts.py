@@ -11,7 +11,7 @@ from agentenv.protocol import Action
 from agentenv.registry import get_spec
 
 _TITLE = re.compile(r'Doc 1\(Title: "(.*?)"\)')
-_NAMED = re.compile(r"(?:[A-Z]\w+)(?: (?:(?:of|the|and) )*[A-Z]\w+)*")
+_NAMED = re.compile(r"[A-Z]\w+(?: (?:of |the |and the )?[A-Z]\w+)*")
 _YES = re.compile(r"^(Do|Is|Are)\b")
 
 
@@ -56,7 +56,7 @@ class FirstNamed(_Seated):
         question = _question(observation)
         if _YES.match(question):
             return _answer("yes")
-        names = _NAMED.findall(question)[1:]  # the first is the question word
+        names = _NAMED.findall(question[:1].lower() + question[1:])  # the first word is no name
         return _answer(names[0] if names else "nothing")
 
 

@@ -42,7 +42,7 @@ class Remote:
             if len(lists) != len(queries):
                 raise ValueError(f"{len(lists)} lists for {len(queries)} queries")
             return [_ranked(rows, k) for rows in lists]
-        except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as exc:
+        except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError, AttributeError) as exc:
             raise InfraError(f"retriever {self._url}: {type(exc).__name__}: {exc}") from exc
 
 

@@ -66,13 +66,13 @@ class Questions:
         for place in range(count):
             if place % len(kinds) == 0:
                 rng.shuffle(kinds)
-            kind = kinds[place % len(kinds)]
+            kind, coin = kinds[place % len(kinds)], rng.random() < 0.5
             while True:
                 # Half of test_ood asks what the other splits ask, in unseen words of an unseen world.
                 template = rng.choice(templates(ood=ood and rng.random() < 0.5)[kind])
                 phrasing = rng.randrange(*((PHRASINGS - HELD_OUT, PHRASINGS) if ood else (0, PHRASINGS - HELD_OUT)))
                 try:
-                    row = self._make(template, phrasing, rng)
+                    row = self._make(template, phrasing, rng, coin)
                 except NoQuestion:
                     continue
                 if (key := row["canonical"]) not in seen and _found(row["steps"], query_of):
@@ -86,7 +86,8 @@ class Questions:
                 "phrasing": phrasing,
             }
 
-    def _make(self, template: Template, phrasing: int, rng: random.Random) -> Row:
+    def _make(self, template: Template, phrasing: int, rng: random.Random, coin: bool) -> Row:
+        """`coin`: whether a question of yes or no is to be answered by yes, whatever draws fail on the way."""
         subject = rng.choice(self._by_kind[template.domain])
         if len(list(islice(self._near(subject, template.path[0]), NEAR_MISSES))) < NEAR_MISSES:
             raise NoQuestion
@@ -96,7 +97,7 @@ class Questions:
             case "via":
                 row = self._compared(template, phrasing, rng, subject, via=True)
             case "same":
-                row = self._same(template, phrasing, rng, subject)
+                row = self._same(template, phrasing, rng, subject, coin)
             case "missing1" | "missing2":
                 row = self._chain(template, phrasing, rng, subject, missing=True)
             case _:
@@ -180,12 +181,11 @@ class Questions:
             self._check_hidden(question, [], [first.id, second.id])
         return _row(template, sorted([one, other], key=lambda e: e.id), question, list(right.names), steps)
 
-    def _same(self, template: Template, phrasing: int, rng: random.Random, one: Entity) -> Row:
+    def _same(self, template: Template, phrasing: int, rng: random.Random, one: Entity, wanted: bool) -> Row:
         relation = relations()[template.path[0]]
         fact = one.facts.get(relation.name)
         if fact is None or fact.object is None:
             raise NoQuestion
-        wanted = rng.random() < 0.5
         other = rng.choice(self._having[relation.name, fact.object] if wanted else self._by_kind[one.kind])
         second = other.facts.get(relation.name)
         if other is one or second is None or (second.object == fact.object) != wanted:

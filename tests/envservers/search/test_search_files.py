@@ -1,0 +1,136 @@
+import json
+import logging
+import threading
+
+import pytest
+
+from agentenv.errors import UnknownOption
+from agentenv.protocol import Action
+from envservers.search.env import SearchEnv
+from envservers.search.keep import STAMP, kept
+from envservers.search.spec import SPEC
+
+CORPUS = [
+    {"id": "0", "contents": '"Fox"\nThe fox lives in the wood.'},
+    {"id": "1", "contents": '"Heron"\nThe heron stands in the Ister.'},
+]
+NQ = [{"question": "Where does the fox live?", "golden_answers": ["wood", "the woods"]}]
+HOTPOT = [
+    {"_id": "a", "question": "Where does the heron stand?", "answer": "Ister", "type": "bridge", "level": "hard"},
+    {"_id": "b", "question": "Is a fox a bird?", "answer": "no", "type": "comparison", "level": "easy"},
+]
+
+
+def write_lines(path, rows) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def corpus(tmp_path) -> str:
+    return write_lines(tmp_path / "corpus.jsonl", CORPUS)
+
+
+@pytest.fixture
+def folder(tmp_path) -> str:
+    folder = tmp_path / "questions"
+    folder.mkdir()
+    write_lines(folder / "dev.jsonl", NQ)
+    (folder / "train.json").write_text(json.dumps(HOTPOT), encoding="utf-8")
+    return str(folder)
+
+
+def test_questions_of_a_folder_are_asked_over_a_corpus_file(corpus, folder):
+    options = {"corpus": corpus, "questions": folder}
+    tasks = SPEC.task_set(options)
+    assert tasks.splits() == ("train", "dev")
+    assert [tasks.get("train", i).difficulty for i in (0, 1)] == [3, 1]
+    env = SearchEnv(**options)
+    env.reset(tasks.get("dev", 0))
+    shown = env.step(Action(text="<search>heron</search>"))
+    assert shown.observation == ('<information>Doc 1(Title: "Heron") The heron stands in the Ister.</information>')
+    assert env.step(Action(text="<answer>The Woods</answer>")).success
+
+
+def test_the_shapes_of_common_data_sets_are_read(tmp_path):
+    rows = [
+        {"question": "q1", "answer": ["a"]},
+        {"question": "q2", "answers": {"text": ["a", "b"]}},
+        {"question": "q3", "reward_model": {"ground_truth": {"target": ["c"]}}},
+    ]
+    path = write_lines(tmp_path / "rows.jsonl", rows)
+    tasks = SPEC.task_set({"questions": path, "retriever": "http://127.0.0.1:1"})
+    assert [tasks.get("test", i).payload["answers"] for i in range(3)] == [["a"], ["a", "b"], ["c"]]
+
+
+@pytest.mark.parametrize(
+    "row", [{"question": "q"}, {"answer": "a"}, {"question": " ", "answer": "a"}, {"question": "q", "answer": []}, 3]
+)
+def test_a_question_that_cannot_be_asked_is_named_with_its_file(tmp_path, row):
+    path = write_lines(tmp_path / "rows.jsonl", [{"question": "q", "answer": "a"}, row])
+    with pytest.raises(UnknownOption, match=r"rows\.jsonl: question 1"):
+        SPEC.task_set({"questions": path, "retriever": "http://127.0.0.1:1"})
+
+
+def test_what_is_searched_and_what_is_asked_come_together(corpus, folder):
+    for options in ({"corpus": corpus}, {"questions": folder}, {"retriever": "http://127.0.0.1:1"}):
+        with pytest.raises(UnknownOption, match="give both"):
+            SPEC.task_set(options)
+
+
+def test_a_corpus_that_cannot_be_read_is_named_with_the_line(tmp_path, folder):
+    path = write_lines(tmp_path / "bad.jsonl", [CORPUS[0], {"title": "no text"}])
+    env = SearchEnv(corpus=path, questions=folder)
+    with pytest.raises(UnknownOption, match=r"bad\.jsonl'?: line 2"):
+        env.reset(SPEC.task_set({"corpus": path, "questions": folder}).get("dev", 0))
+
+
+# Kept folders.
+
+
+def writer(calls: list[int], text: str = "made"):
+    def write(work) -> None:
+        calls.append(1)
+        (work / "data").write_text(text, encoding="utf-8")
+
+    return write
+
+
+def test_many_that_start_together_build_once(tmp_path):
+    calls: list[int] = []
+    threads = [threading.Thread(target=kept, args=(tmp_path / "x", "k", writer(calls))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(calls) == 1
+    assert (tmp_path / "x" / "data").read_text(encoding="utf-8") == "made"
+
+
+def test_a_damaged_folder_is_made_anew_and_said_so(tmp_path, caplog):
+    folder = tmp_path / "x"
+    calls: list[int] = []
+    folder.mkdir()
+    (folder / "data").write_text("half", encoding="utf-8")
+    (folder / STAMP).write_text(json.dumps({"key": "k", "files": {"data": "0" * 64}}), encoding="utf-8")
+    with caplog.at_level(logging.WARNING, "agentenv.search"):
+        kept(folder, "k", writer(calls))
+    assert (folder / "data").read_text(encoding="utf-8") == "made"
+    assert "it is replaced" in caplog.text
+
+
+def test_a_folder_of_another_key_is_made_anew(tmp_path):
+    calls: list[int] = []
+    for key in ("one", "one", "two"):
+        kept(tmp_path / "x", key, writer(calls))
+    assert len(calls) == 2
+
+
+def test_a_build_that_fails_leaves_nothing_behind(tmp_path):
+    def write(work) -> None:
+        (work / "data").write_text("half", encoding="utf-8")
+        raise RuntimeError("no space")
+
+    with pytest.raises(RuntimeError, match="no space"):
+        kept(tmp_path / "x", "k", write)
+    assert [p.name for p in tmp_path.iterdir()] == [".x.lock"]
