@@ -2,8 +2,8 @@
 
     python vllm_bare.py MODEL ARGS                ARGS: JSON, arguments of LLM
 
-Asked by a line of JSON each, it answers with one: {"generate": [prompts, sampling]} with wall and CPU seconds and token
-ids, where `sampling` has one set of parameters for each prompt; {"reload": folder} with the seconds that vLLM's own takes.
+Asked by a line of JSON each, it answers with one. {"generate": [prompts, sampling]}, with a set of sampling parameters
+for each prompt: wall and CPU seconds, token ids. {"reload": folder}: the seconds that vLLM's own reload takes.
 """
 
 import json
