@@ -67,6 +67,11 @@ class Pair:
         """Our rate as a share of bare vLLM's."""
         return self.bare.wall_s / self.ours.wall_s
 
+    @property
+    def cpu(self) -> float:
+        """Our CPU time as a multiple of bare vLLM's."""
+        return self.ours.cpu_s / self.bare.cpu_s
+
 
 Rows = dict[tuple[str, int], list[Pair]]
 """By model and requests at once."""
@@ -205,12 +210,12 @@ async def measure(rounds: int) -> tuple[Rows, Pushes]:
     rows: Rows = {}
     with tempfile.TemporaryDirectory(prefix="bench-engine-") as folder:
         tiny = make_model(Path(folder) / "tiny", ["north south east west"], seed=0)
-        for name, model in ((TINY_NAME, tiny), (REAL_NAME, REAL)):
+        for name, model, times in ((TINY_NAME, tiny, 5 * rounds), (REAL_NAME, REAL, rounds)):
             with bare(model) as side:
                 engine = vllm.make(str(model), python=str(VLLM), threads=1, context_tokens=CONTEXT)
                 engine.stop_ids = []
                 try:
-                    rows |= await measure_sampling(name, engine, side, model, rounds)
+                    rows |= await measure_sampling(name, engine, side, model, times)
                 finally:
                     await engine.close()
                 if model == REAL:
@@ -220,17 +225,18 @@ async def measure(rounds: int) -> tuple[Rows, Pushes]:
 
 def section(rows: Rows, pushes: Pushes, about: str) -> str:
     """The page's part."""
-    real = {count: _median([p.share for p in pairs]) for (name, count), pairs in rows.items() if name == REAL_NAME}
-    rounds = len(next(iter(rows.values())))
+    counts = [count for name, count in rows if name == REAL_NAME]
+    shares = [_median(p.share for p in rows[REAL_NAME, count]) for count in counts]
+    spent = [_median(p.cpu for p in rows[REAL_NAME, count]) for count in counts]
     return "\n".join(
         [
             "## Engine vllm",
             "",
             "Written by `make bench-engine`.",
             "",
-            f"With {REAL_NAME} the engine samples at "
-            + ", ".join(f"**{share:.0%}**" for share in real.values())
-            + f" of the rate of bare vLLM, with {', '.join(map(str, real))} requests at once. Tokens per second:",
+            f"With {REAL_NAME} the engine samples at {_listed(shares, '.0%')} of the rate of bare vLLM, and takes "
+            f"{_listed(spent, '.2f')} times its CPU time, with {', '.join(map(str, counts))} requests at once. Tokens "
+            "per second:",
             "",
             "| model | requests at once | bare vLLM | agentenv | ratio | least and most "
             "| CPU ms per token, bare | agentenv |",
@@ -239,7 +245,9 @@ def section(rows: Rows, pushes: Pushes, about: str) -> str:
             "",
             f"Prompts of {PROMPT} tokens, {TOKENS} sampled from each, float32, one thread. The engine is a process "
             "behind a socket; bare vLLM is its class LLM with the same arguments in a script of its own. Both sampled "
-            f"the same tokens. A ratio is the median over {rounds} pairs of runs next to each other.",
+            f"the same tokens. A ratio is the median over {len(rows[REAL_NAME, counts[0]])} pairs of runs next to each "
+            "other (five times as many with the small model). Rates suffer from other work on the machine, CPU time "
+            "hardly does; the engine's is that of both processes.",
             "",
             f"A push of the weights of {REAL_NAME}, {pushes.megabytes:,.0f} MB in float32:",
             "",
@@ -272,6 +280,10 @@ def _sides(pairs: list[Pair]) -> tuple[list[Run], list[Run]]:
 def _push_row(name: str, seconds: list[float], megabytes: float) -> str:
     middle = _median(seconds)
     return f"| {name} | {middle:.2f} | {min(seconds):.2f}, {max(seconds):.2f} | {megabytes / middle:,.0f} |"
+
+
+def _listed(numbers: list[float], form: str) -> str:
+    return ", ".join(f"**{number:{form}}**" for number in numbers)
 
 
 def _median(numbers: Iterable[float]) -> float:

@@ -62,7 +62,7 @@ def test_the_engine_is_compared_pair_by_pair():
     pairs = [engine.Pair(ours=engine.Run(wall, 0.64), bare=engine.Run(1.0, 0.32)) for wall in (2.0, 1.25, 1.0)]
     pushes = engine.Pushes(100.0, {"one way": [0.5, 0.25, 1.0]})
     text = engine.section({(engine.REAL_NAME, 8): pairs}, pushes, "two cores")
-    assert "samples at **80%** of the rate of bare vLLM, with 8 requests at once" in text
+    assert "at **80%** of the rate of bare vLLM, and takes **2.00** times its CPU time, with 8 requests at once" in text
     assert (
         f"| {engine.REAL_NAME} | 8 | {8 * engine.TOKENS} | {8 * engine.TOKENS / 1.25:.0f} | 80% | 50%, 100% |" in text
     )
