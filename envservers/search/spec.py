@@ -70,7 +70,7 @@ SPEC = EnvSpec(
         Shortcut(
             name="first_named",
             entry=f"{_AGENTS}:FirstNamed",
-            ceiling=0.09,  # 60 % of the comparisons, which are at most 15 % of a split
+            ceiling=0.072,  # 60 % of the comparisons, which are 12 % of a split
             about="answers with the first thing named, or yes",
         ),
         Shortcut(

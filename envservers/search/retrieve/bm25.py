@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import bm25s
+import numpy as np
 
 from envservers.search.passages import Passage, Passages
 from envservers.search.retrieve.base import Hit
-
-if TYPE_CHECKING:
-    import numpy as np
 
 TOKENS = "1"
 """Version of the tokens and of the scoring; part of every index's key."""
@@ -37,9 +37,7 @@ def tokens(text: str) -> list[str]:
 
 def write_index(passages: Iterable[Passage], folder: Path) -> None:
     """Index titles and texts into `folder`."""
-    import bm25s
-
-    index = _quiet(bm25s)
+    index = bm25s.BM25(method="lucene", k1=K1, b=B, backend="numpy")
     index.index([tokens(f"{p.title} {p.text}") for p in passages], show_progress=False)
     index.save(str(folder), show_progress=False)
 
@@ -48,8 +46,6 @@ class Bm25:
     """The default retriever."""
 
     def __init__(self, folder: Path, passages: Passages, digest: str) -> None:
-        import bm25s
-
         self._index: Any = bm25s.BM25.load(str(folder), mmap=True, show_progress=False)
         self._passages = passages
         self._digest = digest
@@ -74,8 +70,6 @@ class Bm25:
 
 def ranked(scores: np.ndarray, k: int) -> list[tuple[int, float]]:
     """Ids and scores of the best `k` that are above zero, by `(-round(score, 6), id)`."""
-    import numpy as np
-
     # Most scores are zero, and a partition of equal numbers is slow.
     found = np.flatnonzero(scores >= 10.0**-DECIMALS)
     if k < 1 or not len(found):
@@ -87,8 +81,3 @@ def ranked(scores: np.ndarray, k: int) -> list[tuple[int, float]]:
         found = found[values >= worst - 2 * 10.0**-DECIMALS]
     pairs = sorted((-round(float(scores[i]), DECIMALS), int(i)) for i in found)
     return [(i, -score) for score, i in pairs[:k]]
-
-
-def _quiet(bm25s: Any) -> Any:
-    make: Callable[..., Any] = bm25s.BM25
-    return make(method="lucene", k1=K1, b=B, backend="numpy")

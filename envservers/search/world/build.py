@@ -8,6 +8,7 @@ import random
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ def line_starts(path: Path) -> list[int]:
 @cache
 def _sources() -> str:
     """Of everything that makes the world: one kept from other sources is made anew."""
-    digest = hashlib.sha256(TOKENS.encode())
+    digest = hashlib.sha256(f"{TOKENS} {version('bm25s')}".encode())
     for file in sorted(Path(str(files(__package__))).iterdir()):
         if file.suffix in (".py", ".yaml"):
             digest.update(file.name.encode() + b"\0" + file.read_bytes())
