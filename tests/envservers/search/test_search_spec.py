@@ -2,6 +2,7 @@ import sys
 
 import pytest
 
+from agentenv.config import home
 from agentenv.errors import EnvUnavailable
 from agentenv.registry import get_spec
 from envservers.search.spec import SPEC
@@ -19,8 +20,8 @@ def test_without_bm25s_the_command_that_installs_it_is_named(monkeypatch):
         SPEC.load_class()
 
 
-def test_counts_and_digest_are_known_without_building_anything(_own_home):
+def test_counts_and_digest_are_known_without_building_anything():
     tasks = SPEC.task_set()
     assert [tasks.count(split) for split in tasks.splits()] == [20_000, 500, 500, 500]
     assert tasks.digest != SPEC.task_set({"size": "small"}).digest
-    assert list(_own_home.iterdir()) == []
+    assert list(home().iterdir()) == []
