@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import islice
 from typing import Any
 
 from agentenv.protocol import Task, digest_of
@@ -74,20 +73,26 @@ def golden() -> dict[str, Any]:
 @functools.cache
 def _places(size: str, split: str) -> tuple[Place, ...]:
     if split == "smoke":
-        mini = _places(size, "mini")
-        return tuple(mini[number * len(mini) // SMOKE] for number in range(SMOKE))
-    spec = next(s for s in GENERATED if s.name == split)
-    counts = golden()["sizes"][size]["counts"][split]
-    places = [
+        return _chosen(size, 1, SMOKE)
+    if split == "mini":
+        return _chosen(size, 0, MINI)
+    return _all(size, next(s for s in GENERATED if s.name == split))
+
+
+def _chosen(size: str, number: int, count: int) -> tuple[Place, ...]:
+    """Of the tasks with this number of their template, so many, evenly over the templates: no template twice."""
+    places = [place for place in _all(size, MINI_POOL) if place.number == number]
+    return tuple(places[n * len(places) // count] for n in range(count))
+
+
+def _all(size: str, spec: Split) -> tuple[Place, ...]:
+    counts = golden()["sizes"][size]["counts"][spec.name]
+    return tuple(
         Place(spec, world, name, number)
         for world in spec.worlds
         for name, count in counts[str(world)].items()
         for number in range(count)
-    ]
-    if spec is MINI_POOL:  # one of each template, then a second one, until it is full
-        places.sort(key=lambda place: place.number)
-        return tuple(islice(places, MINI))
-    return tuple(places)
+    )
 
 
 @functools.lru_cache(maxsize=512)

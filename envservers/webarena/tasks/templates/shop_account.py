@@ -131,8 +131,9 @@ def _addresses(world: World) -> list[Row]:
     return world.rows("SELECT * FROM address WHERE customer_id = ? ORDER BY is_default DESC, id", SHOPPER)
 
 
-def _move(world: World, rng: random.Random) -> dict[str, Any]:
-    return {"street": wording.street(rng), "phone": wording.phone(rng)}
+def _move(world: World, rng: random.Random) -> dict[str, Any] | None:
+    new = {"street": wording.street(rng), "phone": wording.phone(rng)}
+    return None if any(_addresses(world)[0][name] == text for name, text in new.items()) else new
 
 
 def _expect_move(world: World, params: Params) -> tuple[Check, ...]:
@@ -166,8 +167,10 @@ MOVE = Template(
 )
 
 
-def _details(world: World, rng: random.Random) -> dict[str, Any]:
-    return {"phone": wording.phone(rng), "last": wording.full_name(rng)[1]}
+def _details(world: World, rng: random.Random) -> dict[str, Any] | None:
+    phone, last = wording.phone(rng), wording.full_name(rng)[1]
+    known = world.value("SELECT phone FROM customer WHERE id = ?", SHOPPER)
+    return None if phone == known else {"phone": phone, "last": last}
 
 
 def _expect_details(world: World, params: Params) -> tuple[Check, ...]:

@@ -80,6 +80,11 @@ def test_small_and_smoke_are_spread_over_templates() -> None:
     mini, smoke = split("mini"), split("smoke")
     assert (len(mini), len(smoke)) == (60, 12)
     assert len({t.template for t in smoke}) == 12
+    assert len({t.template for t in mini}) == 60
+    assert len({t.payload["start"][0] for t in mini}) == 3
+    assert not {t.template + str(t.payload["params"]) for t in mini} & {
+        t.template + str(t.payload["params"]) for t in smoke
+    }
     assert {t.category for t in mini} >= {"retrieve", "navigate", "mutate", "fill"}
     assert {t.digest for t in smoke} == {small().get("smoke", n).digest for n in range(12)}
 
