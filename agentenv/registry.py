@@ -52,6 +52,8 @@ class Option:
     choices: tuple[Any, ...] = ()
     low: float | None = None
     high: float | None = None
+    unsettled: tuple[Any, ...] = ()
+    """Values by which the serving machine decides what is played; evaluation runs refuse them."""
 
     def parse(self, value: Any) -> Any:
         """`value`, also as text from a command line, in the option's type; UnknownOption when it does not fit."""

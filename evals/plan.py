@@ -80,7 +80,8 @@ def make_plan(suite: Suite, *, attempts: int | None = None, limit: int | None = 
 
 
 def world_of(spec: EnvSpec, entry: SuiteEnv) -> World:
-    """The env as it is now, under the suite's options."""
+    """The env as it is now, under the suite's options; BadSuite when these leave open what is measured."""
+    _check_settled(spec, entry)
     tasks = spec.task_set(entry.options)
     return World(
         label=entry.name,
@@ -93,6 +94,17 @@ def world_of(spec: EnvSpec, entry: SuiteEnv) -> World:
         tasks=tasks.count(entry.split) if entry.tasks == "all" else int(entry.tasks),
         world=spec.world,
     )
+
+
+def _check_settled(spec: EnvSpec, entry: SuiteEnv) -> None:
+    values = spec.resolve_options(entry.options)
+    for option in spec.options:
+        if values[option.name] in option.unsettled:
+            settled = [str(choice) for choice in option.choices if choice not in option.unsettled]
+            raise BadSuite(
+                f"{entry.name}: with {option.name}={values[option.name]} the machine decides what is measured; "
+                f"say {option.name}: {' or '.join(settled)} in the suite's options"
+            )
 
 
 def _chosen(spec: EnvSpec, entry: SuiteEnv, suite: Suite) -> list[TaskRef]:

@@ -42,11 +42,23 @@ def demo(
     with serving((*GAMES, SITES), "--oracle") as url:
         typer.echo(f"It answers at {url}. Three agents play 30 test tasks of each game.")
         _run(home, "eval", "run", "demo", *_players(AGENTS), "--server", url)
-        typer.echo("Two agents play twelve tasks on websites.")
-        _run(home, "eval", "run", "webarena-smoke", *_players(SITE_AGENTS), "--server", url)
+        engine = _engine(url)
+        typer.echo(f"Two agents play twelve tasks on websites, in the engine {engine}.")
+        _run(home, "eval", "run", f"{SITES}-smoke-{engine}", *_players(SITE_AGENTS), "--server", url)
     typer.echo("\nThe server has stopped. The leaderboard:\n")
     _run(home, "leaderboard")
     typer.echo(_next(home))
+
+
+def _engine(url: str) -> str:
+    """The engine that the server has for websites."""
+    import agentenv
+
+    env = agentenv.make(SITES, base_url=url, size="small")
+    try:
+        return str(env.reset(seed=0)[1]["engine"])
+    finally:
+        env.close()
 
 
 def _players(agents: Sequence[str]) -> list[str]:

@@ -42,6 +42,7 @@ SPEC = EnvSpec(
             default="auto",
             help="chromium: a real browser; lite: our own reading of the pages; auto: chromium where one is found.",
             choices=("auto", "chromium", "lite"),
+            unsettled=("auto",),
         ),
         Option(
             name="view",

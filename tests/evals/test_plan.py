@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 
 from agentenv.protocol import TaskRef
-from evals.plan import merged, stratified
+from evals.plan import make_plan, merged, stratified
+from evals.suite import BadSuite, Suite, SuiteEnv
 
 TASKS = [
     TaskRef(id=f"e/test/{i}", env="e", split="test", index=i, category="aaabc"[i % 5], difficulty=i * i % 7)
@@ -44,3 +45,11 @@ def test_envs_are_spread_over_the_whole():
     together = merged([["a"] * 10, ["b"] * 5, ["c"]])
     assert "".join(together) == "abaabaabcaabaaba"
     assert merged([]) == []
+
+
+def test_options_that_leave_the_machine_to_decide_what_is_measured_are_refused():
+    with pytest.raises(BadSuite, match="webarena: with engine=auto .* say engine: chromium or lite"):
+        make_plan(Suite(name="s", envs=(SuiteEnv(env="webarena", split="smoke", options={"size": "small"}),)))
+    settled = {"engine": "lite", "size": "small"}
+    plan = make_plan(Suite(name="s", envs=(SuiteEnv(env="webarena", split="smoke", options=settled),)))
+    assert plan.worlds[0].options == settled
