@@ -48,7 +48,7 @@ def test_envs_are_spread_over_the_whole():
 
 
 def test_options_that_leave_the_machine_to_decide_what_is_measured_are_refused():
-    with pytest.raises(BadSuite, match="webarena: with engine=auto .* say engine: chromium or lite"):
+    with pytest.raises(BadSuite, match=r"webarena: with engine=auto .* say engine: chromium or lite"):
         make_plan(Suite(name="s", envs=(SuiteEnv(env="webarena", split="smoke", options={"size": "small"}),)))
     settled = {"engine": "lite", "size": "small"}
     plan = make_plan(Suite(name="s", envs=(SuiteEnv(env="webarena", split="smoke", options=settled),)))
