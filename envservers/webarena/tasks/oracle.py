@@ -141,21 +141,22 @@ class _Runner:
         raise PlanFailed(f"no {step.role} {step.name!r} on {MOST_PAGES} pages")
 
     def _read(self, step: Read) -> Acting:
+        found = step.reader(self.screen)
         for _ in range(MOST_SCREENS):
-            found = step.reader(self.seen)
-            if found is not None:
-                self.memory[step.into] = found
-                return
-            if not (yield from self._scroll(down=True)):
+            if found is not None or not (yield from self._scroll(down=True)):
                 break
-        raise PlanFailed(f"{step.into}: not found on the page")
+            found = step.reader(self.screen)
+        found = step.reader(self.seen) if found is None else found  # what no screen has as a whole
+        if found is None:
+            raise PlanFailed(f"{step.into}: not found on the page")
+        self.memory[step.into] = found
 
     def _gather(self, step: Gather) -> Acting:
-        results: list[str] = []
+        results: dict[str, None] = {}
         for _ in range(MOST_PAGES):
+            results.update(dict.fromkeys(step.reader(self.screen)))
             while (yield from self._scroll(down=True)):
-                pass
-            results.extend(step.reader(self.seen))
+                results.update(dict.fromkeys(step.reader(self.screen)))
             line = self._on_screen(("link",), step.next, None, False)
             if line is None:
                 break

@@ -69,7 +69,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Remember what the reader finds on this page, as `into`; scrolls on until it finds it."""
+    """Remember what the reader finds on a screen of this page, as `into`; scrolls on until it finds it."""
 
     into: str
     reader: Reader
@@ -77,7 +77,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """Remember what the reader finds on this whole page and those that follow, one result a line."""
+    """Remember what the reader finds on each screen of this page and of those that follow, every result once."""
 
     into: str
     reader: Callable[[Sequence[Line]], Sequence[str]]

@@ -198,13 +198,8 @@ def _expect_status_year(world: World, params: Params) -> tuple[Check, ...]:
     return (Answer(type="number", values=(str(count),)),)
 
 
-def _days(lines: Sequence[Line]) -> list[str]:
-    """The dates of the orders in the list."""
-    return [pair.split("|")[0] for pair in _day_and_total(lines)]
-
-
 def _of_year(year: str) -> Any:
-    return lambda memory: str(sum(day.endswith(year) for day in memory["days"].splitlines()))
+    return lambda memory: str(sum(order.split("|")[1].endswith(year) for order in memory["orders"].splitlines()))
 
 
 STATUS_YEAR = Template(
@@ -224,7 +219,7 @@ STATUS_YEAR = Template(
         *to_account("My orders"),
         Choose("Show orders", params["label"]),
         Click("button", "Filter"),
-        Gather("days", _days),
+        Gather("orders", _orders),
         Stop(_of_year(params["year"])),
     ),
     extra=5,
@@ -242,15 +237,16 @@ def _expect_month(world: World, params: Params) -> tuple[Check, ...]:
     return (Answer(type="money", values=(facts.dollars(sum(row["total_cents"] for row in orders)),)),)
 
 
-def _day_and_total(lines: Sequence[Line]) -> list[str]:
-    """`Mar 2, 2026|$12.00` of every order in the list."""
+def _orders(lines: Sequence[Line]) -> list[str]:
+    """`000000123|Mar 2, 2026|$12.00` of every order in the list."""
     found = []
     for place, line in enumerate(lines):
         names = [each.name for each in below(lines, place)] if line.role == "row" else []
+        number = next((name for name in names if re.fullmatch(r"\d{9}", name)), "")
         day = next((name for name in names if re.fullmatch(_DAY, name)), "")
         total = next((name for name in names if name.startswith("$")), "")
-        if day and total:
-            found.append(f"{day}|{total}")
+        if number and day and total:
+            found.append(f"{number}|{day}|{total}")
     return found
 
 
@@ -258,8 +254,8 @@ def _spent(key: str) -> Any:
     month, year = key.split()
 
     def add(memory: Memory) -> str:
-        pairs = [line.split("|") for line in memory["orders"].splitlines()]
-        wanted = [total for day, total in pairs if day.startswith(month) and day.endswith(year)]
+        orders = [line.split("|") for line in memory["orders"].splitlines()]
+        wanted = [total for _, day, total in orders if day.startswith(month) and day.endswith(year)]
         return f"${sum((Decimal(total.strip('$').replace(',', '')) for total in wanted), Decimal(0))}"
 
     return add
@@ -281,7 +277,7 @@ SPENT = Template(
     expect=_expect_month,
     plan=lambda params: (
         *to_account("My orders"),
-        Gather("orders", _day_and_total),
+        Gather("orders", _orders),
         Stop(_spent(params["key"])),
     ),
     extra=9,

@@ -10,7 +10,7 @@ from envservers.webarena.evaluators.answer import Answer
 from envservers.webarena.evaluators.combine import TaskKind
 from envservers.webarena.evaluators.evidence import Check
 from envservers.webarena.tasks import facts
-from envservers.webarena.tasks.observed import Line
+from envservers.webarena.tasks.observed import Line, below
 from envservers.webarena.tasks.plan import Click, Fill, Gather, Page, Plan, Read, Stop
 from envservers.webarena.tasks.reading import after, matching, money_after
 from envservers.webarena.tasks.template import Params, Template
@@ -167,11 +167,8 @@ def _plan_critics(params: Params) -> Plan:
 
 def _review_titles(lines: Sequence[Line]) -> list[str]:
     """Headings of the third level inside articles."""
-    return [
-        next(line.name for line in lines[place:] if line.role == "heading")
-        for place, line in enumerate(lines)
-        if line.role == "article"
-    ]
+    inner = (below(lines, place) for place, line in enumerate(lines) if line.role == "article")
+    return [line.name for part in inner for line in part if line.role == "heading"]
 
 
 CRITICS = Template(

@@ -262,9 +262,10 @@ RANKS = range(1, 49)
 
 
 def _rank(world: World, rng: random.Random) -> dict[str, Any] | None:
+    """A place before which no name comes twice."""
     rank = rng.choice(RANKS)
-    name = _sellers(world)[rank - 1]
-    return {"rank": rank} if len(name) <= facts.LONGEST_NAME else None
+    names = _sellers(world)[:rank]
+    return {"rank": rank} if len(names[-1]) <= facts.LONGEST_NAME and len(set(names)) == rank else None
 
 
 def _sellers(world: World) -> list[str]:
