@@ -19,7 +19,8 @@ class Level:
     category: str
     """What it is about: goto, open, pickup, putnext, unlock or synth (any of these)."""
     use: str
-    """all: train, dev and test; held_out: test_ood alone; dropped: no split of ours."""
+    """all: train, dev and test; held_out: test_ood alone; dropped: no split of ours; train: train alone, because the
+    level has fewer than twenty different puzzles, or none beside those that the reference numbers."""
     number: int | None
     """Its place among AgentGym's 40 levels, from 1: AgentGym's task i is level 1 + i % 40 with seed i // 40."""
 
@@ -44,4 +45,4 @@ LEVELS: Mapping[str, Level] = _read()
 REFERENCE: tuple[Level, ...] = tuple(
     sorted((level for level in LEVELS.values() if level.number), key=lambda level: level.number or 0)
 )
-"""AgentGym's levels in its order. Its fourth is called GoToObjS6; the minigrid that it runs on makes GoToObjS4 of that."""
+"""AgentGym's levels in its order. Its fourth is called GoToObjS6; its minigrid makes GoToObjS4 of that."""

@@ -13,12 +13,15 @@ from pathlib import Path
 from envservers.embodied.babyai.canonical import canonical_digest
 from envservers.embodied.babyai.generate import make_layout
 from envservers.embodied.babyai.levels import LEVELS, REFERENCE
+from envservers.embodied.babyai.possible import is_possible
 from envservers.embodied.babyai.solution import solution
-from envservers.embodied.babyai.tasks import Row
+from envservers.embodied.babyai.tasks import REFERENCE_SPLIT, Row
 from envservers.embodied.babyai.world import World
 
 QUOTAS = {"test": 400, "dev": 400, "test_ood": 400, "train": 10_000}
 """Tasks of the splits, in the order in which they are drawn."""
+USES = {"test": {"all"}, "dev": {"all"}, "test_ood": {"held_out"}, "train": {"all", "train"}}
+"""Levels of each split, by what they are for."""
 REFERENCE_SEEDS = 100
 """Of each of the reference's levels: ids 0 to 3,999."""
 FIRST_SEED = 1_000
@@ -38,7 +41,7 @@ class Census:
 
     def reference(self) -> dict[str, list[Row]]:
         """The reference's tasks, solved or not."""
-        rows = {level.name: [_row(level.name, seed) for seed in range(REFERENCE_SEEDS)] for level in REFERENCE}
+        rows = {level.name: [make_row(level.name, seed) for seed in range(REFERENCE_SEEDS)] for level in REFERENCE}
         self.seen.update(row.digest for level in rows.values() for row in level)
         return rows
 
@@ -46,7 +49,7 @@ class Census:
         """New and solved puzzles of a level."""
         seed, in_vain = FIRST_SEED, 0
         while in_vain < EXHAUSTED:
-            row = _row(level, seed)
+            row = make_row(level, seed)
             seed, in_vain = seed + 1, in_vain + 1
             reason = self._judge(row)
             self.counts[level, reason] += 1
@@ -58,10 +61,13 @@ class Census:
         if row.digest in self.seen:
             return "seen"
         self.seen.add(row.digest)
-        return "unsolved" if row.steps == 0 else "long" if row.steps > LONGEST else "kept"
+        if row.steps == 0:
+            return "unsolved" if is_possible(make_layout(row.level, row.seed)) else "impossible"
+        return "long" if row.steps > LONGEST else "kept"
 
 
-def _row(level: str, seed: int) -> Row:
+def make_row(level: str, seed: int) -> Row:
+    """The row of a level and a seed, solved or not."""
     layout = make_layout(level, seed)
     actions = solution(level, seed, World(layout))
     return Row(level, seed, len(actions or ()), canonical_digest(layout))
@@ -74,10 +80,10 @@ def make_table(quotas: Mapping[str, int] = QUOTAS) -> tuple[dict[str, dict[str, 
     sources = {level.name: census.draw(level.name) for level in LEVELS.values() if level.use != "dropped"}
     made: dict[str, dict[str, list[Row]]] = {}
     for split, quota in quotas.items():
-        levels = [name for name in sources if (LEVELS[name].use == "held_out") == (split == "test_ood")]
+        levels = [name for name in sources if LEVELS[name].use in USES[split]]
         made[split] = _fill({level: sources[level] for level in levels}, quota)
     order = [split for split in ("train", "dev", "test", "test_ood") if split in made]
-    return {**{split: made[split] for split in order}, "agentgym": reference}, census
+    return {**{split: made[split] for split in order}, REFERENCE_SPLIT: reference}, census
 
 
 def _fill(sources: dict[str, Iterator[Row]], quota: int) -> dict[str, list[Row]]:

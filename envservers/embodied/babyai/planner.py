@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from envservers.embodied.babyai.layout import HEADINGS
 from envservers.embodied.babyai.mission import FORWARD, RIGHT, Part
 from envservers.embodied.babyai.play import make_moves, moves_of
-from envservers.embodied.babyai.search import Explored
+from envservers.embodied.babyai.search import OPEN, SHOVE, Explored
 from envservers.embodied.babyai.view import OFFSETS, look
 from envservers.embodied.babyai.words import menu_of
 from envservers.embodied.babyai.world import Thing, World
@@ -53,6 +53,7 @@ class Planner:
         self.world = world
         self.explored = Explored(world)
         self._doors: Collection[Thing] | None = None  # the only ones that may be opened; None: any
+        self._only_target = False  # nothing else may be picked up
         self._errands: list[Errand] = []
         self._look()
 
@@ -69,6 +70,7 @@ class Planner:
             return self._run(self._errands[-1])
         part = next(self.world.progress.parts())
         self._doors = part.things if part.strict and part.verb == "open" else None
+        self._only_target = part.strict and part.verb == "pickup"
         needs = {"goto": self._go, "open": self._open, "pickup": self._pick_up, "putnext": self._put}
         return needs[part.verb](part)
 
@@ -148,7 +150,16 @@ class Planner:
 
     def _way(self, is_goal: Callable[[int], bool]) -> list[int] | None:
         shut = frozenset(errand.thing.color for errand in self._errands if errand.thing.kind == "door")
-        return self.explored.way(is_goal, shut=shut, doors=self._doors)
+        return self.explored.way(is_goal, shut=shut, doors=self._doors, clear=self._clearing)
+
+    def _clearing(self, thing: Thing) -> int | None:
+        """A box that nobody asks for is opened, and gone; other things are carried away, where that is allowed."""
+        if self._may_open(thing):
+            return OPEN
+        return None if self._only_target else SHOVE
+
+    def _may_open(self, thing: Thing) -> bool:
+        return thing.kind == "box" and not any(thing is wanted for wanted in self._wanted())
 
     def _follow(self, path: list[int], verb: str) -> str | None:
         """The next action on a path, whose last cell is what `verb` is for."""
@@ -162,6 +173,8 @@ class Planner:
             if last:
                 break
             if thing.kind == "door":
+                return self._reach(path[:end], "toggle")
+            if self._may_open(thing):
                 return self._reach(path[:end], "toggle")
             if self.world.carrying is not None:
                 return self._first(Errand(thing=thing))
@@ -195,9 +208,9 @@ class Planner:
     def _put_down(self) -> str | None:
         """Drop what is held where it is in nobody's way, if there is such a place."""
         explored = self.explored
-        path = explored.way(explored.can_be_filled, doors=(), shove=False)
+        path = explored.way(explored.can_be_filled, doors=())
         if path is None:
-            path = explored.way(explored.is_free, doors=(), shove=False)
+            path = explored.way(explored.is_free, doors=())
         return None if path is None else self._reach(path, "drop")
 
     # Actions

@@ -9,8 +9,8 @@ from envservers.embodied.babyai.layout import HEADINGS, Place
 from envservers.embodied.babyai.world import Thing, World
 
 STEP, OPEN, UNLOCK, FETCH, SHOVE = 1, 3, 3, 40, 25
-"""Costs of entering a cell: a free one, one behind a closed door, a locked door whose key is held, or is known of, and
-one with a thing that has to be carried away."""
+"""Costs of entering a cell: a free one, and besides that of opening a door or a box, of unlocking a door whose key is
+held, or is known of, and of carrying a thing away."""
 
 NO_COLORS: frozenset[str] = frozenset()
 
@@ -101,12 +101,12 @@ class Explored:
         *,
         shut: frozenset[str] = NO_COLORS,
         doors: Collection[Thing] | None = None,
-        shove: bool = True,
+        clear: Callable[[Thing], int | None] = lambda _: None,
     ) -> list[int] | None:
         """The cells to walk, cheapest first, up to a goal cell, whatever stands in it; None where no way is known.
 
-        Locked doors of the colors `shut` stay locked; with `doors`, all other closed ones stay closed too. Without
-        `shove` things stay where they are.
+        Locked doors of the colors `shut` stay locked; with `doors`, all other closed ones stay closed too. `clear`
+        tells what it costs to have a thing out of the way; None where it stays.
         """
         world, start = self.world, self.here
         keys = {key.color for key in self.things("key")} - shut
@@ -124,7 +124,7 @@ class Explored:
                 return self._path(came, cell)
             if not self.seen[cell]:
                 continue
-            entry = 0 if cell == start else self._cost(world.cells[cell], keys, doors, shove)
+            entry = 0 if cell == start else self._cost(world.cells[cell], keys, doors, clear)
             if entry is None:
                 continue
             for other in self.neighbours(cell):
@@ -136,14 +136,20 @@ class Explored:
                     heapq.heappush(queue, (total, pushed, other))
         return None
 
-    def _cost(self, thing: Thing | None, keys: set[str], doors: Collection[Thing] | None, shove: bool) -> int | None:
+    def _cost(
+        self,
+        thing: Thing | None,
+        keys: set[str],
+        doors: Collection[Thing] | None,
+        clear: Callable[[Thing], int | None],
+    ) -> int | None:
         """What it costs to clear a cell and go on from it; None where that cannot be."""
         if thing is None or thing.passable:
             return 0
         if thing.kind == "wall":
             return None
         if thing.kind != "door":
-            return SHOVE if shove else None
+            return clear(thing)
         if doors is not None and not any(thing is door for door in doors):
             return None
         if thing.state == "closed":

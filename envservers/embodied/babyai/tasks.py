@@ -24,10 +24,11 @@ from envservers.embodied.babyai.levels import LEVELS
 ENV_ID = "babyai"
 VERSION = "1"
 """Of what a row of the table means."""
-GRADES = (2, 6, 14, 30)
+GRADES = (1, 4, 10, 20)
 """Steps of the scripted solution up to which the difficulty is 1, 2, 3 and 4; above it is 5."""
-SHORTEST_LIMIT = 20
-"""Steps that every task allows at least."""
+REFERENCE_SPLIT = "agentgym"
+REFERENCE_LIMIT = 20
+"""Steps that a task of the reference's numbering allows at least: the rounds that the reference plays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class BabyAITasks:
             template=row.level,
             seed=row.seed,
             payload={"level": row.level, "world": row.digest},
-            max_steps=step_limit(row.steps),
+            max_steps=step_limit(split, row.steps),
         )
 
 
@@ -96,9 +97,9 @@ def difficulty(steps: int) -> int:
     return 0 if steps == 0 else 1 + sum(steps > grade for grade in GRADES)
 
 
-def step_limit(steps: int) -> int:
-    """A task's own limit: twice its scripted solution and four more, at least 20."""
-    return max(SHORTEST_LIMIT, 2 * steps + 4)
+def step_limit(split: str, steps: int) -> int:
+    """A task's own limit: twice its scripted solution and four more."""
+    return max(REFERENCE_LIMIT if split == REFERENCE_SPLIT else 0, 2 * steps + 4)
 
 
 @functools.cache
