@@ -23,7 +23,7 @@ from typing import Any
 
 from agentenv.env import AsyncEnv
 from agentenv.errors import AgentEnvError
-from agentenv.protocol import Task
+from agentenv.protocol import UNPROVEN, Task
 from agentenv.registry import EnvSpec, get_spec
 from agentenv.server.host import AsyncEnvHost, EnvHost
 
@@ -70,11 +70,13 @@ def write_report(path: Path, head: dict[str, Any], proofs: Sequence[Proof]) -> N
 
 
 def tasks_of(spec: EnvSpec, options: dict[str, Any], splits: Sequence[str]) -> Iterator[Task]:
-    """Every task of the splits."""
+    """Every task of the splits but those that are known to have no scripted solution."""
     tasks = spec.task_set(options)
     for split in splits:
         for index in range(tasks.count(split)):
-            yield tasks.get(split, index)
+            task = tasks.get(split, index)
+            if task.category != UNPROVEN:
+                yield task
 
 
 async def prove(host: EnvHost | AsyncEnvHost, task: Task) -> Proof:

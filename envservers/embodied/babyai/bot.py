@@ -10,7 +10,7 @@ from envservers.embodied.babyai.play import make_moves
 from envservers.embodied.babyai.words import PRIMITIVES
 from envservers.embodied.babyai.world import World
 
-MOST_SUBGOALS = 2_000
+MOST_SUBGOALS = 600
 """After which the bot goes round in circles."""
 TEXTS = {move: text for text, move in reversed([*PRIMITIVES.items()])}
 """The first spelling of each primitive move."""
