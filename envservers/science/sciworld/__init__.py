@@ -1,0 +1,1 @@
+"""ScienceWorld: the simulator of elementary science by the Allen Institute for AI, in a pool of Java machines."""
