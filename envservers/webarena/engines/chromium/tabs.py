@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 CALL_S = 20.0
 """Most seconds of one call to the browser."""
-LOAD_S = 20.0
+LOAD_S = 40.0
 """Most seconds until a page is ready."""
 POPUP_S = 5.0
 """Most seconds until an opened window shows up."""
