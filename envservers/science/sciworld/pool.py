@@ -17,6 +17,7 @@ from envservers.science.sciworld.world import World
 
 MOST = 4
 """Machines by default, on a computer with as many cores."""
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 SPREAD = 4
 """Worlds of a machine from which another one is started, while there may be more."""
 BASE_MB, WORLD_MB = 64, 0.75
@@ -31,7 +32,7 @@ class Pool:
     """At most `jvms` machines with `heap_mb` megabytes of heap each."""
 
     def __init__(self, *, jvms: int | None, heap_mb: int) -> None:
-        self.most = jvms or min(MOST, os.cpu_count() or 1)
+        self.most = jvms or min(MOST, CORES)
         self.heap_mb = heap_mb
         self.room = int((heap_mb - BASE_MB) / WORLD_MB)
         """Worlds that one machine holds."""
