@@ -161,7 +161,7 @@ def section(clocks: dict[str, Clock], crowd: dict[str, float], sessions: int, lo
             "",
             "Written by `python benchmarks/sciworld.py`.",
             "",
-            f"A step takes **{stock.median / ours.median:.1f} times** less than by the stock wrapper of the simulator in "
+            f"A step takes **{stock.median / ours.median:.1f} times** less than by the simulator's stock wrapper in "
             f"the same run ({stock.mean_cpu / ours.mean_cpu:.1f} times less processor time), which lists every valid "
             "action after each one.",
             "",
