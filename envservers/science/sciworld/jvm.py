@@ -83,7 +83,8 @@ class Jvm:
         return self._launched.process.poll() is None
 
     def end(self) -> None:
-        """End the machine with all its worlds; a second call does nothing."""
+        """End the machine with all its worlds, also in the middle of a call; a second call does nothing."""
+        self._launched.process.kill()
         with self._lock:
             self._gateway.close_quietly()
             self._launched.end()

@@ -13,6 +13,7 @@ import threading
 
 from agentenv.errors import NoCapacity
 from envservers.science.sciworld.jvm import Jvm
+from envservers.science.sciworld.shorten import shortened
 from envservers.science.sciworld.world import World
 
 MOST = 4
@@ -56,7 +57,7 @@ class Pool:
                 self._solver.end()
                 self._solver = None
             self._solver = solver = self._solver or Jvm(heap_mb=SOLVER_MB, claimed=False, call_s=SOLVE_S)
-        return tuple(solver.solution(task, variation, simplifications))
+        return shortened(solver.solution(task, variation, simplifications))
 
     def _least(self) -> Jvm:
         """The machine with the fewest worlds, a new one while those that run are busy; NoCapacity when all are full."""

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import psutil
@@ -19,6 +20,7 @@ from envservers.science.sciworld.spec import SPEC
 
 HOLDS = """
 import sys
+import threading
 from envservers.science.sciworld.pool import pool_of
 pool = pool_of(jvms=1, heap_mb=128)
 world = pool.load("boil", 0, "")
@@ -146,3 +148,26 @@ def test_a_forked_child_leaves_the_machine_to_its_parent(needs):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
     assert done.stdout.splitlines()[1:] == ["0", "This room"], done.stderr
+
+
+def test_closing_does_not_wait_for_a_call_that_runs(new_pool):
+    pool = new_pool()
+    world = pool.load("boil", 0, "")
+    world.step("look around")
+    errors = []
+
+    def wait_on() -> None:
+        try:
+            while True:
+                world.step("wait")
+        except EnvFailed as exc:
+            errors.append(exc)
+
+    thread = threading.Thread(target=wait_on)
+    thread.start()
+    time.sleep(0.3)
+    began = time.monotonic()
+    pool.close()
+    assert time.monotonic() - began < 10
+    thread.join(timeout=30)
+    assert "has ended" in str(errors[0])
