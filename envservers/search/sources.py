@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agentenv.config import home
 from agentenv.errors import UnknownOption
-from envservers.search.keep import file_digest, kept
+from agentenv.keep import file_digest, kept
 from envservers.search.passages import passage_of
 from envservers.search.retrieve.base import Retriever
 from envservers.search.retrieve.bm25 import TOKENS, Bm25, write_index

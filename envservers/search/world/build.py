@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from agentenv.config import home
-from envservers.search.keep import kept
+from agentenv.keep import kept, sources_digest, stages
 from envservers.search.passages import Passage, PassageFile
 from envservers.search.retrieve.bm25 import TOKENS, Bm25, write_index
 from envservers.search.tasks import COUNTS
@@ -53,18 +50,14 @@ def line_starts(path: Path) -> list[int]:
 @cache
 def _sources() -> str:
     """Of everything that makes the world: one kept from other sources is made anew."""
-    digest = hashlib.sha256(f"{TOKENS} {version('bm25s')}".encode())
-    for file in sorted(Path(str(files(__package__))).iterdir()):
-        if file.suffix in (".py", ".yaml"):
-            digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()
+    return f"{TOKENS} {version('bm25s')} {sources_digest(__package__)}"
 
 
 def _write(work: Path, size: str) -> None:
-    with _progress() as stages:
-        next(stages)
+    with stages("search", STAGES) as stage:
+        next(stage)
         graph = build_graph(SEED, size)
-        next(stages)
+        next(stage)
         written = write_all(graph, SEED)
         order = list(range(len(graph)))
         random.Random(f"order {VERSION} {SEED} {size}").shuffle(order)  # an id says nothing of its passage
@@ -72,11 +65,11 @@ def _write(work: Path, size: str) -> None:
         for entity, place in zip(written, order, strict=True):
             passages[place] = Passage(entity.title, entity.text)
         _write_lines(work / PASSAGES, ({"title": p.title, "text": p.text} for p in passages))
-        next(stages)
+        next(stage)
         write_index(passages, work / INDEX)
         retriever = Bm25(work / INDEX, passages, "")
         for split in WORLDS:
-            next(stages)
+            next(stage)
             drawn = Questions(graph, written, order, split).draw(SEED, COUNTS[size][split], _Finds(retriever))
             _write_lines(questions_file(work, split), drawn)
 
@@ -112,23 +105,3 @@ def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 def open_passages(path: Path) -> PassageFile:
     """The passages of a JSONL file."""
     return PassageFile(path, line_starts(path))
-
-
-@contextmanager
-def _progress() -> Iterator[Iterator[str]]:
-    """Stages under a bar on the terminal; elsewhere silent."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    console = Console(stderr=True)
-    with Progress(
-        TextColumn("search: {task.description}"), BarColumn(), console=console, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task("world", total=len(STAGES))
-
-        def stages() -> Iterator[str]:
-            for place, stage in enumerate(STAGES):
-                bar.update(task, completed=place, description=stage)
-                yield stage
-
-        yield stages()

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-import os
-import shutil
 import sqlite3
-import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from functools import cache
+from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 
 from agentenv.config import home
+from agentenv.keep import kept, sources_digest
 from envservers.webarena.world.calendar import Calendar
 from envservers.webarena.world.catalogue import add_brands, add_categories, add_price_rules, add_products
 from envservers.webarena.world.customers import add_customers
@@ -38,20 +33,8 @@ from envservers.webarena.world.tables import Tables
 from envservers.webarena.world.voices import Voice
 
 FILE = "shop.db"
-_STAMP = "world.json"
-
-
-def _sources() -> str:
-    """Of the code and words that make worlds: a kept world of others is built anew."""
-    digest = hashlib.sha256()
-    for folder in (Path(str(files(__package__))), Path(str(files(f"{__package__}.grammar")))):
-        for file in sorted(folder.iterdir()):
-            if file.suffix in (".py", ".yaml", ".sql"):
-                digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()
-
-
-_SOURCES = _sources()  # at import: a process that outlives a change of the files says what it really runs
+_SOURCES = sources_digest(__package__, f"{__package__}.grammar")
+"""Taken at import: a process that outlives a change of the files says what it really runs."""
 
 
 def build_world(seed: int, size: str = "medium", *, worlds: Path | None = None) -> Path:
@@ -61,12 +44,7 @@ def build_world(seed: int, size: str = "medium", *, worlds: Path | None = None) 
     """
     wanted = SIZES[size]
     folder = (worlds or home() / "worlds") / f"{VERSION}-{seed}-{size}"
-    if not _usable(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(folder.with_name(f".{folder.name}.lock")):
-            if not _usable(folder):
-                _replace(folder, seed, wanted)
-    return folder / FILE
+    return kept(folder, _SOURCES, lambda work: write_world(work / FILE, seed, wanted)) / FILE
 
 
 def content_digest(path: Path) -> str:
@@ -140,46 +118,3 @@ def _fill_search(connection: sqlite3.Connection) -> None:
         "ORDER BY product.id"
     )
     connection.execute("INSERT INTO product_search (product_search) VALUES ('optimize')")
-
-
-def _replace(folder: Path, seed: int, size: Size) -> None:
-    """Build beside the place and move there in one go: nobody ever sees half a world."""
-    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        write_world(work / FILE, seed, size)
-        stamp = {"sources": _SOURCES, "bytes": (work / FILE).stat().st_size, "file": _hash(work / FILE)}
-        (work / _STAMP).write_text(json.dumps(stamp), encoding="utf-8")
-        work.chmod(0o755)
-        if folder.exists():  # of other sources, or damaged; open files of it stay readable
-            shutil.rmtree(folder)
-        os.rename(work, folder)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-
-
-def _usable(folder: Path) -> bool:
-    try:
-        stamp = json.loads((folder / _STAMP).read_text(encoding="utf-8"))
-        status = (folder / FILE).stat()
-    except (OSError, ValueError):
-        return False
-    if stamp["sources"] != _SOURCES or stamp["bytes"] != status.st_size:
-        return False
-    return bool(_hash_once(folder / FILE, status.st_ino, status.st_mtime_ns) == stamp["file"])
-
-
-@cache
-def _hash_once(path: Path, inode: int, changed_ns: int) -> str:
-    return _hash(path)
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -1,13 +1,10 @@
 import json
-import logging
-import threading
 
 import pytest
 
 from agentenv.errors import UnknownOption
 from agentenv.protocol import Action
 from envservers.search.env import SearchEnv
-from envservers.search.keep import STAMP, kept
 from envservers.search.spec import SPEC
 
 CORPUS = [
@@ -83,54 +80,3 @@ def test_a_corpus_that_cannot_be_read_is_named_with_the_line(tmp_path, folder):
     env = SearchEnv(corpus=path, questions=folder)
     with pytest.raises(UnknownOption, match=r"bad\.jsonl'?: line 2"):
         env.reset(SPEC.task_set({"corpus": path, "questions": folder}).get("dev", 0))
-
-
-# Kept folders.
-
-
-def writer(calls: list[int], text: str = "made"):
-    def write(work) -> None:
-        calls.append(1)
-        (work / "data").write_text(text, encoding="utf-8")
-
-    return write
-
-
-def test_many_that_start_together_build_once(tmp_path):
-    calls: list[int] = []
-    threads = [threading.Thread(target=kept, args=(tmp_path / "x", "k", writer(calls))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(calls) == 1
-    assert (tmp_path / "x" / "data").read_text(encoding="utf-8") == "made"
-
-
-def test_a_damaged_folder_is_made_anew_and_said_so(tmp_path, caplog):
-    folder = tmp_path / "x"
-    calls: list[int] = []
-    folder.mkdir()
-    (folder / "data").write_text("half", encoding="utf-8")
-    (folder / STAMP).write_text(json.dumps({"key": "k", "files": {"data": "0" * 64}}), encoding="utf-8")
-    with caplog.at_level(logging.WARNING, "agentenv.search"):
-        kept(folder, "k", writer(calls))
-    assert (folder / "data").read_text(encoding="utf-8") == "made"
-    assert "it is replaced" in caplog.text
-
-
-def test_a_folder_of_another_key_is_made_anew(tmp_path):
-    calls: list[int] = []
-    for key in ("one", "one", "two"):
-        kept(tmp_path / "x", key, writer(calls))
-    assert len(calls) == 2
-
-
-def test_a_build_that_fails_leaves_nothing_behind(tmp_path):
-    def write(work) -> None:
-        (work / "data").write_text("half", encoding="utf-8")
-        raise RuntimeError("no space")
-
-    with pytest.raises(RuntimeError, match="no space"):
-        kept(tmp_path / "x", "k", write)
-    assert [p.name for p in tmp_path.iterdir()] == [".x.lock"]

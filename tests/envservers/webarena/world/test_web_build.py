@@ -69,8 +69,8 @@ def test_a_file_that_somebody_changed_is_built_anew():
 
 def test_a_world_of_other_sources_is_built_anew():
     path = build_world(0, "small")
-    stamp = path.with_name("world.json")
-    stamp.write_text(json.dumps(json.loads(stamp.read_text()) | {"sources": "older"}))
+    stamp = path.with_name("stamp.json")
+    stamp.write_text(json.dumps(json.loads(stamp.read_text()) | {"key": "older"}))
     inode = path.stat().st_ino
     assert build_world(0, "small").stat().st_ino != inode
 
