@@ -18,7 +18,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo train-demo test browser java check check-config bench bench-rollouts bench-learner bench-engine vllm-cpu smollm2 webarena-open prove clean
+.PHONY: help install dev demo train-demo test browser java check check-config bench bench-rollouts bench-learner bench-engine vllm-cpu smollm2 webarena-open prove prove-sample clean
 .DELETE_ON_ERROR:
 
 help:
@@ -47,6 +47,10 @@ webarena-open: install
 # The report lies beside the env's engine; a run goes on where the last one stopped.
 prove: install
 	OMP_NUM_THREADS=1 $(BIN)/python scripts/prove.py $(or $(ENV),webarena) $(if $(filter-out webarena,$(or $(ENV),webarena)),,--option engine=lite)
+
+# So many tasks in a real browser, the templates in turns.
+prove-sample: install
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/prove.py webarena --split test --split test_ood --option engine=chromium --sample $(or $(SAMPLE),186)
 
 demo: install
 	$(BIN)/agentenv demo

@@ -101,6 +101,17 @@ class Shortcut:
     split: str = "test"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Tasks that an env knows of and cannot play here, such as those of a benchmark that needs sites of one's own."""
+
+    name: str
+    entry: str
+    """`module:function`, `(file: Path | None) -> list[dict]`: a row a task, with at least `id` and `needs`."""
+    about: str
+    """Whose tasks they are and what they need, one line."""
+
+
 RANDOM = Shortcut(
     name="random", entry="agentenv.agents.scripted:Random", ceiling=0.01, about="draws from the available actions"
 )
@@ -156,6 +167,10 @@ class EnvSpec:
     """Agents that cheat, with what they may reach; `agentenv check --controls` plays them."""
     snapshots: bool = False
     """Whether `snapshot` and `restore` work."""
+    snapshot_options: Mapping[str, Any] = field(default_factory=dict)
+    """The values of options that they need; empty: any."""
+    listings: tuple[Listing, ...] = ()
+    """`agentenv envs ENV --list NAME` prints one."""
     solvable: bool = True
     """Whether `solve()` solves every task, those of the category `unproven` left out."""
     images: bool = False
@@ -221,11 +236,16 @@ class EnvSpec:
             hint = f" (pip install 'agentenv-gym[{self.extra}]')" if self.extra else ""
             raise EnvUnavailable(f"{self.id} is unavailable: {exc}{hint}") from exc
 
+    def has_snapshots(self, options: Mapping[str, Any]) -> bool:
+        """Whether `snapshot` and `restore` work under these options, which `resolve_options` has completed."""
+        return self.snapshots and all(options[name] == value for name, value in self.snapshot_options.items())
+
     def card(self) -> dict[str, Any]:
         """The spec as JSON values, for listings, the wire and records."""
         card = asdict(self)
         card["options"] = [{**asdict(o), "type": o.type.__name__} for o in self.options]
-        card["shortcuts"] = [{k: v for k, v in asdict(s).items() if k != "entry"} for s in self.shortcuts]
+        for name in ("shortcuts", "listings"):
+            card[name] = [{k: v for k, v in item.items() if k != "entry"} for item in card[name]]
         for name in ("entry", "tasks", "prompt"):
             del card[name]
         return card
@@ -233,7 +253,7 @@ class EnvSpec:
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> EnvSpec:
         """A spec of an env that only a server has: everything but the engine, the tasks and the prompt."""
-        known = {f.name for f in fields(cls)} - {"entry", "tasks", "prompt", "options", "shortcuts"}
+        known = {f.name for f in fields(cls)} - {"entry", "tasks", "prompt", "options", "shortcuts", "listings"}
         values = {name: card[name] for name in known if name in card}
         for name in ("reward_range", "return_range", "needs", "functions"):
             if name in values:

@@ -1,10 +1,11 @@
 """Prove that the scripted solution of an env solves its tasks, and write down how.
 
     python scripts/prove.py webarena --split dev --split test --option engine=lite
+    python scripts/prove.py webarena --split test --option engine=chromium --sample 150
 
 The report has a line for the task set and one for each task: its digest, the steps taken, the score, and what else the
 env finds wrong. It is checked in. A run keeps the lines whose digest still holds and plays the rest, so it may be
-stopped and started again.
+stopped and started again. A sample takes the templates in turns and has a report of its own, `proof_sample.jsonl`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import inspect
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,12 +49,12 @@ class Proof:
         return not self.problem
 
 
-def report_path(spec: EnvSpec) -> Path:
-    """Where the report of an env lies: `proof.jsonl` beside its engine."""
+def report_path(spec: EnvSpec, name: str = "proof.jsonl") -> Path:
+    """Where the report of an env lies: beside its engine."""
     module = find_spec(spec.entry.partition(":")[0])
     assert module is not None
     assert module.origin is not None
-    return Path(module.origin).with_name("proof.jsonl")
+    return Path(module.origin).with_name(name)
 
 
 def read_report(path: Path) -> tuple[dict[str, Any], dict[str, Proof]]:
@@ -79,6 +81,17 @@ def tasks_of(spec: EnvSpec, options: dict[str, Any], splits: Sequence[str]) -> I
                 yield task
 
 
+def sampled(tasks: Iterable[Task], most: int) -> list[Task]:
+    """At most so many tasks: the first of each template, then the second of each, and so on."""
+    met: Counter[str] = Counter()
+    placed = []
+    for place, task in enumerate(tasks):
+        placed.append((met[task.template], place, task))
+        met[task.template] += 1
+    chosen = sorted(placed, key=lambda item: item[:2])[:most]
+    return [task for _, _, task in sorted(chosen, key=lambda item: item[1])]
+
+
 async def prove(host: EnvHost | AsyncEnvHost, task: Task) -> Proof:
     """Play one task by its scripted solution."""
     steps, score, problem = 0, 0.0, ""
@@ -102,8 +115,10 @@ async def _done(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
-async def run(spec: EnvSpec, options: dict[str, Any], splits: Sequence[str], path: Path) -> list[Proof]:
-    """Prove every task of the splits; the report is written now and then, and at the end."""
+async def run(
+    spec: EnvSpec, options: dict[str, Any], splits: Sequence[str], path: Path, sample: int | None = None
+) -> list[Proof]:
+    """Prove every task of the splits, or a sample; the report is written now and then, and at the end."""
     resolved = spec.resolve_options(options)
     asynchronous = issubclass(spec.load_class(), AsyncEnv)
     host = (AsyncEnvHost if asynchronous else EnvHost)(spec, resolved)
@@ -111,7 +126,8 @@ async def run(spec: EnvSpec, options: dict[str, Any], splits: Sequence[str], pat
     kept, proofs, saved = read_report(path)[1], [], time.monotonic()
     others = [p for p in kept.values() if p.id.split("/")[1] not in splits]
     try:
-        for task in tasks_of(spec, resolved, splits):
+        tasks = tasks_of(spec, resolved, splits)
+        for task in tasks if sample is None else sampled(tasks, sample):
             known = kept.get(task.id)
             fresh = known is None or known.digest != task.digest[:16] or not known.holds
             proofs.append(await prove(host, task) if fresh or known is None else known)
@@ -133,12 +149,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--split", action="append", help="a split to prove (may be repeated); default: all but train")
     parser.add_argument("--option", action="append", default=[], help="NAME=VALUE of the env")
     parser.add_argument("--report", type=Path, help="default: proof.jsonl beside the env's engine")
+    parser.add_argument("--sample", type=int, metavar="N", help="prove N tasks, the templates in turns")
     given = parser.parse_args(arguments)
     spec = get_spec(given.env)
     options = dict(pair.split("=", 1) for pair in given.option)
     splits = given.split or [split for split in spec.task_set(options).splits() if split != "train"]
     began = time.monotonic()
-    proofs = asyncio.run(run(spec, options, splits, given.report or report_path(spec)))
+    path = given.report or report_path(spec, "proof.jsonl" if given.sample is None else "proof_sample.jsonl")
+    proofs = asyncio.run(run(spec, options, splits, path, given.sample))
     bad = sum(not proof.holds for proof in proofs)
     took = time.monotonic() - began
     print(f"{spec.id} {', '.join(splits)}: {len(proofs) - bad} of {len(proofs)} tasks proved, {took:.0f} s")

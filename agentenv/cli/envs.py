@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,6 +18,12 @@ COLUMNS = ("env", "title", "version", "tasks", "concurrency", "needs")
 def envs(
     env: Annotated[str | None, typer.Argument(help="Show this one in full.")] = None,
     env_option: Annotated[list[str] | None, typer.Option(help="An option of ENV, key=value; repeatable.")] = None,
+    list_: Annotated[
+        str | None, typer.Option("--list", help="Print a list of the card's that is not played here.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="With --list: a file of yours in place of what is installed.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the environments, or show the card of one.
@@ -26,6 +33,7 @@ def envs(
       agentenv envs
       agentenv envs maze --env-option size=7
       agentenv envs gym:FrozenLake-v1 --json
+      agentenv envs webarena --list original --file test.raw.json
     """
     from agentenv.cli.tables import print_json, print_table
 
@@ -33,6 +41,9 @@ def envs(
         from agentenv.cli.target import target
 
         spec, options = target(env, env_option or [])
+        if list_ is not None:
+            listed = _listed(spec, list_, file)
+            return print_json(listed) if json else print_table(listed, tuple(listed[0]) if listed else ("id",))
         about = card(spec, options)
         return print_json(about) if json else _print_card(about)
     rows = listing()
@@ -83,6 +94,17 @@ def facts(spec: EnvSpec, options: dict[str, Any]) -> dict[str, Any]:
     return dict(found(spec.resolve_options(options))) if found else {}
 
 
+def _listed(spec: EnvSpec, name: str, file: Path | None) -> list[dict[str, Any]]:
+    """The rows of one of an env's listings."""
+    from agentenv.errors import BadCall
+
+    names = {listing.name: listing for listing in spec.listings}
+    if name not in names:
+        raise BadCall(f"{spec.id} has no list {name!r}; it has {', '.join(names) or 'none'}")
+    module, _, function = names[name].entry.partition(":")
+    return list(getattr(importlib.import_module(module), function)(file))
+
+
 def _counts(tasks: dict[str, int]) -> str:
     return ", ".join(f"{split} {count}" for split, count in tasks.items())
 
@@ -116,5 +138,7 @@ def _print_card(about: dict[str, Any]) -> None:
     if about["options"]:
         options = [{**o, "option": o["name"], "default": repr(o["default"])} for o in about["options"]]
         print_table(options, ("option", "type", "default", "scope", "choices", "help"))
+    for listing in about["listings"]:
+        typer.echo(f"  --list {listing['name']}: {listing['about']}")
     for key, value in about["facts"].items():
         typer.echo(f"  {key.replace('_', ' ')}: {value}")

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentenv.env import AsyncEnv
-from agentenv.errors import EpisodeOver, ResetNeeded
+from agentenv.errors import EpisodeOver, ResetNeeded, UnknownOption
 from agentenv.protocol import Action, Outcome, StepResult, Task
 from envservers.webarena.act import Act, Verb
-from envservers.webarena.engines.choose import make_engine
+from envservers.webarena.engines.choose import REPLACE, make_engine
 from envservers.webarena.engines.engine import Cookie, Engine
+from envservers.webarena.engines.lite.browser import Saved
+from envservers.webarena.engines.lite.engine import LiteEngine
 from envservers.webarena.evaluators.combine import TaskKind, from_json, judge
 from envservers.webarena.evaluators.database import Database
 from envservers.webarena.evaluators.evidence import Check, Evidence
@@ -25,9 +27,9 @@ from envservers.webarena.nodes import View
 from envservers.webarena.sites.common.logins import COOKIE, log_in
 from envservers.webarena.sites.registry import sites
 from envservers.webarena.state.copies import new_copy
-from envservers.webarena.state.database import Db
+from envservers.webarena.state.database import Db, Snapshot
 from envservers.webarena.state.diff import changes_of
-from envservers.webarena.state.session import SiteSession
+from envservers.webarena.state.session import Logged, SiteSession
 from envservers.webarena.tasks.catalog import by_name
 from envservers.webarena.tasks.make import world_of
 from envservers.webarena.tasks.mutants import surviving
@@ -63,6 +65,17 @@ class Episode:
         return TaskKind(self.task.payload["kind"])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A state of an episode in engine lite, for `WebArenaEnv.restore`."""
+
+    task: Task
+    db: Snapshot
+    log: tuple[Logged, ...]
+    browser: Saved
+    over: bool
+
+
 class WebArenaEnv(AsyncEnv):
     """One episode is one task; reward 1.0 at its end when every check holds, else 0.0."""
 
@@ -73,11 +86,14 @@ class WebArenaEnv(AsyncEnv):
         view: str = "viewport",
         dialect: str = "classic",
         parser: str = "lenient",
+        type_rule: str = REPLACE,
         size: str = "medium",
     ) -> None:
         self.wanted = engine
         self.full = view == "full"
-        self.dialect, self.parser = dialect, parser
+        self.dialect, self.parser, self.type_rule = dialect, parser, type_rule
+        if type_rule != REPLACE and parser != "original":
+            raise UnknownOption(f"option type_rule={type_rule!r}: needs parser=original")
         self.size = size  # already in the task; kept so that the options read back
         self._engine: Engine | None = None  # made by the first reset
         self._notice = ""
@@ -87,12 +103,10 @@ class WebArenaEnv(AsyncEnv):
         """Open the task's start pages in a fresh copy of its world, logged in as its account."""
         self._drop()
         if self._engine is None:
-            self._engine, self._notice = make_engine(self.wanted)
+            self._engine, self._notice = make_engine(self.wanted, type_rule=self.type_rule)
         payload = task.payload
-        world = await asyncio.to_thread(world_of, payload["world"], payload["size"])
-        db = Db(world.path, new_copy())
-        secret = hashlib.sha256(f"webarena {task.seed}".encode()).digest()
-        session = SiteSession(sites(), db, starts_at=world.starts_at, secret=secret, step=lambda: self.steps)
+        session = await self._session_of(task)
+        db = session.db
         cookies = []
         if payload["account"]:
             host, who = ACCOUNTS[payload["account"]]
@@ -103,15 +117,26 @@ class WebArenaEnv(AsyncEnv):
         except BaseException:
             db.close()
             raise
-        shown = printed(view, self.dialect)
-        checks = tuple(from_json(value) for value in payload["checks"])
-        self._episode = Episode(task=task, db=db, session=session, view=view, shown=shown, checks=checks)
+        self._begin(task, session, view)
         image = await self._image()
         notices = [self._notice, NO_IMAGES if self.images and image is None else ""]
         info = {"url": view.url, **self._made_by()}
         if any(notices):
             info["notice"] = "; ".join(filter(None, notices))
-        return StepResult(observation=self._text(self._episode, NO_ACTION), image=image, info=info)
+        return StepResult(observation=self._text(self._running()[0], NO_ACTION), image=image, info=info)
+
+    async def _session_of(self, task: Task) -> SiteSession:
+        """The sites for a task, on its world as it was made."""
+        world = await asyncio.to_thread(world_of, task.payload["world"], task.payload["size"])
+        db = Db(world.path, new_copy())
+        secret = hashlib.sha256(f"webarena {task.seed}".encode()).digest()
+        return SiteSession(sites(), db, starts_at=world.starts_at, secret=secret, step=lambda: self.steps)
+
+    def _begin(self, task: Task, session: SiteSession, view: View) -> Episode:
+        checks = tuple(from_json(value) for value in task.payload["checks"])
+        shown = printed(view, self.dialect)
+        self._episode = Episode(task=task, db=session.db, session=session, view=view, shown=shown, checks=checks)
+        return self._episode
 
     async def step(self, action: Action) -> StepResult:
         """One action of the language; what is none, or cannot be done, is told in the observation's last block."""
@@ -140,6 +165,35 @@ class WebArenaEnv(AsyncEnv):
         plan = by_name()[task.template].plan(task.payload["params"])
         return _acting(self.last.observation, plan)
 
+    async def snapshot(self) -> Kept:
+        """Database, log and browser; NotImplementedError in Chromium, whose pages cannot be copied."""
+        if self._episode is None:
+            raise ResetNeeded("WebArenaEnv.snapshot() before reset(); call reset(task) first")
+        if not isinstance(self._engine, LiteEngine):
+            raise NotImplementedError("only engine=lite has snapshots; reset and send the actions again")
+        episode = self._episode
+        return Kept(
+            task=episode.task,
+            db=episode.db.snapshot(),
+            log=tuple(episode.session.log),
+            browser=await self._engine.save(),
+            over=episode.over,
+        )
+
+    async def restore(self, snapshot: object) -> None:
+        """Take over a state of engine lite, under the same options."""
+        assert isinstance(snapshot, Kept)
+        self._drop()
+        if self._engine is None:
+            self._engine, self._notice = make_engine(self.wanted, type_rule=self.type_rule)
+        if not isinstance(self._engine, LiteEngine):
+            raise NotImplementedError("only engine=lite has snapshots; reset and send the actions again")
+        session = await self._session_of(snapshot.task)
+        session.db.restore(snapshot.db)
+        session.log.extend(snapshot.log)
+        await self._engine.restore(session, snapshot.browser)
+        self._begin(snapshot.task, session, await self._look()).over = snapshot.over
+
     async def close(self) -> None:
         """Close the engine and drop the database."""
         self._drop()
@@ -167,7 +221,10 @@ class WebArenaEnv(AsyncEnv):
         """What read the pages and how they are written: in every info, so that each record says it."""
         assert self._engine is not None
         engine = {"engine": self._engine.name, "engine_version": self._engine.version}
-        return {**engine, "view": "full" if self.full else "viewport", "dialect": self.dialect, "parser": self.parser}
+        language = {"dialect": self.dialect, "parser": self.parser}
+        if self.type_rule != REPLACE:
+            language["type_rule"] = self.type_rule
+        return {**engine, "view": "full" if self.full else "viewport", **language}
 
     def _text(self, episode: Episode, previous: str) -> str:
         objective = episode.task.payload["intent"]

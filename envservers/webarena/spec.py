@@ -1,6 +1,6 @@
 """What is known of the web environment without its engines."""
 
-from agentenv.registry import Concurrency, EnvSpec, Option, Shortcut
+from agentenv.registry import Concurrency, EnvSpec, Listing, Option, Shortcut
 
 
 def _shortcut(name: str, ceiling: float, about: str) -> Shortcut:
@@ -66,6 +66,14 @@ SPEC = EnvSpec(
             choices=("lenient", "original"),
         ),
         Option(
+            name="type_rule",
+            type=str,
+            default="replace",
+            help="replace: typed text replaces what a field holds. As the original, with chromium and parser=original "
+            "alone: append puts it at the end, point where a click into the middle of the field puts the caret.",
+            choices=("replace", "append", "point"),
+        ),
+        Option(
             name="size",
             type=str,
             default="medium",
@@ -74,6 +82,20 @@ SPEC = EnvSpec(
         ),
     ),
     images=True,
+    snapshots=True,
+    snapshot_options={"engine": "lite"},
+    listings=(
+        Listing(
+            name="original",
+            entry="envservers.webarena.tasks.original:original_rows",
+            about="the 812 tasks of WebArena, which need sites of your own",
+        ),
+        Listing(
+            name="verified",
+            entry="envservers.webarena.tasks.original:verified_rows",
+            about="the tasks of WebArena-Verified, which need sites of your own",
+        ),
+    ),
     needs=(),
     shortcuts=(
         _shortcut("stop_at_once", 0.0, "stops before it has done anything"),

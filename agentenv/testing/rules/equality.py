@@ -56,8 +56,10 @@ async def _begin(player: Player, episode: Episode, steps: int) -> None:
 
 async def snapshots_restore(subject: Subject) -> str:
     """A fresh env takes over a snapshot and goes on like the original, which is not disturbed."""
-    if not subject.spec.snapshots:
-        raise NotApplicable("the card declares no snapshots")
+    spec = subject.spec
+    if not spec.has_snapshots(spec.resolve_options(subject.options)):
+        needed = ", ".join(f"{name}={value}" for name, value in spec.snapshot_options.items())
+        raise NotApplicable(f"the card declares snapshots under {needed}" if needed else "the card declares none")
     replayed = await subject.replayed()
     for episode in replayed:
         await _restores(subject, episode, len(episode.texts) // 2)

@@ -58,10 +58,14 @@ def lines(view: View) -> list[Line]:
 def _text(node: Node) -> str:
     """A node's line; empty when it has none."""
     role = RENAMED.get(node.role, node.role)
-    properties = [f"{name}: {_value(value)}" for name, value in node.properties if _is_said(role, name, value)]
-    if not node.name.strip() and ((role in BLANK and not properties) or role == "listitem"):
+    said = "".join(
+        [f" {name}: {_value(value)}" for name, value in node.properties if _is_said(role, name, value)]
+        if node.properties
+        else ()
+    )
+    if not node.name.strip() and ((role in BLANK and not said) or role == "listitem"):
         return ""
-    return " ".join([role, repr(node.name), *properties])
+    return f"{role} {node.name!r}{said}"
 
 
 def _is_said(role: str, name: str, value: Any) -> bool:

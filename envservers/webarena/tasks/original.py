@@ -72,6 +72,21 @@ def verified_tasks(source: Path | None = None) -> list[ListedTask]:
     return [_verified(where, record) for where, record in _checked(_records(source, VERIFIED_FILE), source)]
 
 
+def original_rows(source: Path | None = None) -> list[dict[str, Any]]:
+    """The original set as a table."""
+    return [_row(task) for task in original_tasks(source)]
+
+
+def verified_rows(source: Path | None = None) -> list[dict[str, Any]]:
+    """The verified set as a table."""
+    return [_row(task) for task in verified_tasks(source)]
+
+
+def _row(task: ListedTask) -> dict[str, Any]:
+    needs = f"{task.needs}: {', '.join(needed_sites(task))}"
+    return {"id": task.id, "template": task.template, "kind": task.kind, "needs": needs, "intent": task.intent}
+
+
 def with_sites(text: str, sites: Mapping[str, str]) -> str:
     """A text with each placeholder replaced by the address of its site; BadCall names all that are missing."""
     missing = [name for name, site in PLACEHOLDERS.items() if name in text and not sites.get(site)]

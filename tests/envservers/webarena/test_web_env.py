@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from web_tasks import small, split
 
-from agentenv.errors import EpisodeOver, ResetNeeded
+from agentenv.errors import EpisodeOver, ResetNeeded, UnknownOption
 from agentenv.protocol import Action, Outcome, StepResult, Task
 from agentenv.registry import get_spec
 from envservers.webarena.act import Verb
@@ -204,3 +204,49 @@ def test_nothing_is_left_of_sessions_in_the_folder_of_copies() -> None:
     before = len(list((home() / "sessions").glob("*/*.db")))
     assert run(work) >= before + 1
     assert len(list((home() / "sessions").glob("*/*.db"))) <= before
+
+
+def test_typing_as_the_original_needs_its_parser_and_a_browser() -> None:
+    with pytest.raises(UnknownOption, match="needs parser=original"):
+        WebArenaEnv(engine="lite", type_rule="point")
+    with pytest.raises(UnknownOption, match="engine lite has 'replace' alone"):
+        run(lambda env: begin(env, small().get("smoke", 0)), parser="original", type_rule="point")
+
+
+def test_a_snapshot_goes_on_like_the_original_which_does_not_notice() -> None:
+    task = of_kind("mutate")
+
+    async def rest(env: WebArenaEnv, actions: list[str]) -> list[StepResult]:
+        return [await act(env, text) for text in actions]
+
+    async def work(env: WebArenaEnv) -> tuple[list[StepResult], list[StepResult], list[StepResult]]:
+        actions = []
+        await begin(env, task)
+        solution = env.solve(task)
+        action: Action | None = await anext(solution)
+        while action is not None and not env.last.terminated:
+            actions.append(action.text)
+            try:
+                action = await solution.asend(await act(env, action.text))
+            except StopAsyncIteration:
+                action = None
+        half = len(actions) - 1  # all that is asked for is done: the database has its copy
+        await begin(env, task)
+        before = await rest(env, actions[:half])
+        kept = await env.snapshot()
+        copy = WebArenaEnv(engine="lite", size="small")
+        copy.steps, copy.last = env.steps, env.last
+        await copy.restore(kept)
+        ends = await rest(copy, actions[half:]), await rest(env, actions[half:])
+        await copy.close()
+        return before, *ends
+
+    _, copied, original = run(work)
+    assert copied == original
+    assert original[-1].success
+
+
+def test_no_snapshot_is_declared_for_chromium() -> None:
+    spec = get_spec("webarena")
+    assert spec.has_snapshots(spec.resolve_options({"engine": "lite"}))
+    assert not spec.has_snapshots(spec.resolve_options({"engine": "chromium"}))

@@ -38,14 +38,19 @@ async def hover(tab: Tab, key: str) -> str:
     return _refusal(found)
 
 
-async def replace_text(tab: Tab, key: str, text: str, *, enter: bool) -> str:
-    """The text in place of what a field holds, then Enter if wanted."""
-    found = await _ask(tab, key, scripts.TYPE)
+async def type_text(tab: Tab, key: str, text: str, *, enter: bool, rule: str = "replace") -> str:
+    """The text into a field by the rule of `type_rule`, then Enter if wanted."""
+    found = await _ask(tab, key, scripts.TYPE, rule)
     if "error" in found:
         return _refusal(found)
+    if rule == "point":
+        pointed = await _ask(tab, key, scripts.POINT, True)
+        if "x" not in pointed:
+            return _refusal(pointed)
+        await tab.do(tab.page.mouse.click(pointed["x"], pointed["y"]))
     if text:
         await tab.call("Input.insertText", text=text)
-    elif found["filled"]:
+    elif found["filled"] and rule == "replace":
         await tab.do(tab.page.keyboard.press("Backspace"))
     if enter:
         await tab.do(tab.page.keyboard.press("Enter"))

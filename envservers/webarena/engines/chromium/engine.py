@@ -36,8 +36,9 @@ class ChromiumEngine:
 
     name = "chromium"
 
-    def __init__(self, *, viewport_rule: ViewportRule = ViewportRule.WEBARENA) -> None:
+    def __init__(self, *, viewport_rule: ViewportRule = ViewportRule.WEBARENA, type_rule: str = "replace") -> None:
         self.viewport_rule = viewport_rule
+        self.type_rule = type_rule
         self.version = need_chromium().version
         self._browsing: _Browsing | None = None
 
@@ -45,7 +46,7 @@ class ChromiumEngine:
         """See `Engine.open`."""
         await self.close()
         where = runtime()
-        self._browsing = await where.run(lambda r: _open(r, session, urls, cookies, self.viewport_rule))
+        self._browsing = await where.run(lambda r: _open(r, self, session, urls, cookies))
 
     async def act(self, act: Act, key: str) -> Done:
         """See `Engine.act`."""
@@ -88,13 +89,14 @@ class ChromiumEngine:
 class _Browsing:
     """What one session has in the browser. Lives on the runtime's loop."""
 
-    def __init__(self, where: Runtime, room: Room, session: SiteSession, rule: ViewportRule) -> None:
+    def __init__(self, where: Runtime, room: Room, session: SiteSession, rule: ViewportRule, type_rule: str) -> None:
         self.runtime = where
         self.room = room
         self.tabs = [room.tab]
         self.active = 0
         self._hosts = session.sites
         self._rule = rule
+        self._type_rule = type_rule
         self._came: asyncio.Queue[Page] = asyncio.Queue()
         self._broken = ""
         room.context.on("page", self._came.put_nowait)
@@ -191,7 +193,7 @@ class _Browsing:
             case Verb.HOVER:
                 return await acts.hover(self.tab, key)
             case Verb.TYPE:
-                return await acts.replace_text(self.tab, key, act.text, enter=act.enter)
+                return await acts.type_text(self.tab, key, act.text, enter=act.enter, rule=self._type_rule)
             case Verb.SELECT:
                 return await acts.select(self.tab, key, act.text)
             case Verb.PRESS:
@@ -281,12 +283,12 @@ class _Browsing:
 
 
 async def _open(
-    where: Runtime, session: SiteSession, urls: Sequence[str], cookies: Sequence[Cookie], rule: ViewportRule
+    where: Runtime, engine: ChromiumEngine, session: SiteSession, urls: Sequence[str], cookies: Sequence[Cookie]
 ) -> _Browsing:
     async with where.steps:
         room = await where.take(frozenset(session.sites))
         where.sites.guests[room.token].session = session
-        browsing = _Browsing(where, room, session, rule)
+        browsing = _Browsing(where, room, session, engine.viewport_rule, engine.type_rule)
 
         async def starting(it: _Browsing) -> None:
             await it.start(urls, cookies)

@@ -48,7 +48,7 @@ POINT = (
 """Where to point the mouse: {x, y}; {} when the click is done; {option} for select; {error, by}."""
 
 TYPE = (
-    "function () {"
+    "function (rule) {"
     + _ELEMENT
     + _CONTROL
     + """
@@ -60,11 +60,12 @@ TYPE = (
   el.scrollIntoViewIfNeeded();
   el.focus();
   if (document.activeElement !== el) return {error: "no_box"};
-  el.select();
+  if (rule === "replace") el.select();
+  else if (el.type !== "email" && el.type !== "number") el.setSelectionRange(el.value.length, el.value.length);
   return {filled: el.value !== ""};
 }"""
 )
-"""Make a text field ready to be replaced: {filled}; {error}."""
+"""Make a text field ready to be typed into: {filled}; {error}. Focus puts the caret last where scripts cannot."""
 
 SELECT = (
     "function (wanted) {"

@@ -214,7 +214,8 @@ class _Builder:
         if self._drawing:
             self._drawing += 1
             return
-        self._flush()
+        if self._words:
+            self._flush()
         if tag not in words.CONTENT and tag not in words.VOID and tag not in ("svg", "html"):
             raise UnsupportedMarkup(f"<{tag}> is not in the vocabulary")
         self._check_place(tag)
@@ -234,7 +235,8 @@ class _Builder:
             self._drawing -= 1
             if self._drawing:
                 return
-        self._flush()
+        if self._words:
+            self._flush()
         assert self._at is not None
         self._at = self._at.parent
 
@@ -246,8 +248,6 @@ class _Builder:
         return self.elements
 
     def _flush(self) -> None:
-        if not self._words:
-            return
         data, at = "".join(self._words), self._at
         self._words.clear()
         if at is None:

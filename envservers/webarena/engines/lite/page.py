@@ -176,7 +176,7 @@ def _lines(root: Node) -> _Lines:
         printed = _prints(node, above)
         found.append((node, line if printed else -1))
         line += printed
-        pending.extend((child, node) for child in reversed(node.children))
+        pending.extend([(child, node) for child in reversed(node.children)])
     return found
 
 

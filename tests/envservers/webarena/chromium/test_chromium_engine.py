@@ -115,6 +115,26 @@ def test_an_empty_text_clears_the_field(tmp_path):
     assert browse(tmp_path, play, "http://shop.test/form")[0] == ""
 
 
+LONG = "a text that is longer than its field"
+
+
+@pytest.mark.parametrize(("rule", "first"), [("replace", LONG), ("append", f"old{LONG}"), ("point", f"old{LONG}")])
+def test_text_goes_where_the_rule_says(tmp_path, rule, first):
+    async def play(engine):
+        values = []
+        for text in (LONG, "|"):
+            await do(engine, Verb.TYPE, "Name", text=text, enter=False)
+            values.append((await engine.fields())[0].value)
+        return values
+
+    one, two = browse(tmp_path, play, "http://shop.test/form", type_rule=rule)[0]
+    assert one == first
+    before, after = two.split("|")
+    assert before + after == ("" if rule == "replace" else first)
+    assert (before == first) == (rule == "append")
+    assert bool(before and after) == (rule == "point")
+
+
 @pytest.mark.parametrize(
     ("verb", "name", "fields", "said"),
     [

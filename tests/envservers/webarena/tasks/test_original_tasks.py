@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agentenv.cli.main import main
 from agentenv.errors import BadCall
 from envservers.webarena.evaluators.original import score
 from envservers.webarena.evaluators.original_functions import Review, read_call
@@ -228,3 +229,18 @@ def test_the_file_of_the_wheel_is_found_without_importing_it(installed):
 
     assert "webarena_verified" not in sys.modules
     assert Path(original._installed(original.ORIGINAL_FILE)).is_file()
+
+
+def listed(capsys, *words):
+    with pytest.raises(SystemExit) as exit:
+        main(["envs", "webarena", *words])
+    return exit.value.code or 0, *capsys.readouterr()
+
+
+def test_the_command_line_lists_them_as_tasks_that_need_sites(tmp_path, capsys):
+    code, out, _ = listed(capsys, "--list", "original", "--file", str(written(tmp_path, [TASK])), "--json")
+    (row,) = json.loads(out)
+    assert (code, row["id"], row["needs"]) == (0, "original/3", "needs sites: map, reddit, shopping")
+    code, _, err = listed(capsys, "--list", "published")
+    assert code == 2
+    assert "it has original, verified" in err

@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -62,3 +63,23 @@ def test_a_run_keeps_what_holds_and_plays_the_rest(prove: ModuleType, tmp_path: 
     assert again[0] == lines[0]
     assert again[1] == changed
     assert again[2:] == lines[2:]
+
+
+def test_a_sample_in_a_real_browser_was_proved_on_the_tasks_as_they_are_now(prove: ModuleType) -> None:
+    head, report = prove.read_report(prove.report_path(SPEC, "proof_sample.jsonl"))
+    tasks = SPEC.task_set({})
+    assert head["options"] == {"engine": "chromium"}
+    assert len(report) >= 150
+    assert all(proof.holds for proof in report.values())
+    found = [tasks.get(split, int(index)) for _, split, index in (name.split("/") for name in report)]
+    assert [task.digest[:16] for task in found] == [proof.digest for proof in report.values()]
+    every = {tasks.get(split, index).template for split in ("test", "test_ood") for index in range(tasks.count(split))}
+    assert {task.template for task in found} == every
+
+
+def test_a_sample_takes_the_templates_in_turns(prove: ModuleType) -> None:
+    tasks = SPEC.task_set({})
+    chosen = prove.sampled((tasks.get("test", index) for index in range(200)), 30)
+    met = Counter(task.template for task in chosen)
+    assert len(chosen) == 30
+    assert max(met.values()) - min(met.values()) <= 1 or min(met.values()) == 1
