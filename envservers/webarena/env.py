@@ -92,8 +92,6 @@ class WebArenaEnv(AsyncEnv):
         self.wanted = engine
         self.full = view == "full"
         self.dialect, self.parser, self.type_rule = dialect, parser, type_rule
-        if type_rule != REPLACE and parser != "original":
-            raise UnknownOption(f"option type_rule={type_rule!r}: needs parser=original")
         self.size = size  # already in the task; kept so that the options read back
         self._engine: Engine | None = None  # made by the first reset
         self._notice = ""
@@ -102,8 +100,7 @@ class WebArenaEnv(AsyncEnv):
     async def reset(self, task: Task) -> StepResult:
         """Open the task's start pages in a fresh copy of its world, logged in as its account."""
         self._drop()
-        if self._engine is None:
-            self._engine, self._notice = make_engine(self.wanted, type_rule=self.type_rule)
+        self._need_engine()
         payload = task.payload
         session = await self._session_of(task)
         db = session.db
@@ -124,6 +121,13 @@ class WebArenaEnv(AsyncEnv):
         if any(notices):
             info["notice"] = "; ".join(filter(None, notices))
         return StepResult(observation=self._text(self._running()[0], NO_ACTION), image=image, info=info)
+
+    def _need_engine(self) -> None:
+        if self._engine is not None:
+            return
+        if self.type_rule != REPLACE and self.parser != "original":
+            raise UnknownOption(f"option type_rule={self.type_rule!r}: needs parser=original")
+        self._engine, self._notice = make_engine(self.wanted, type_rule=self.type_rule)
 
     async def _session_of(self, task: Task) -> SiteSession:
         """The sites for a task, on its world as it was made."""
@@ -184,8 +188,7 @@ class WebArenaEnv(AsyncEnv):
         """Take over a state of engine lite, under the same options."""
         assert isinstance(snapshot, Kept)
         self._drop()
-        if self._engine is None:
-            self._engine, self._notice = make_engine(self.wanted, type_rule=self.type_rule)
+        self._need_engine()
         if not isinstance(self._engine, LiteEngine):
             raise NotImplementedError("only engine=lite has snapshots; reset and send the actions again")
         session = await self._session_of(snapshot.task)

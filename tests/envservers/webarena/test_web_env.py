@@ -208,7 +208,7 @@ def test_nothing_is_left_of_sessions_in_the_folder_of_copies() -> None:
 
 def test_typing_as_the_original_needs_its_parser_and_a_browser() -> None:
     with pytest.raises(UnknownOption, match="needs parser=original"):
-        WebArenaEnv(engine="lite", type_rule="point")
+        run(lambda env: begin(env, small().get("smoke", 0)), type_rule="point")
     with pytest.raises(UnknownOption, match="engine lite has 'replace' alone"):
         run(lambda env: begin(env, small().get("smoke", 0)), parser="original", type_rule="point")
 
