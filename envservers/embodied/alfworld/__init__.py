@@ -1,0 +1,1 @@
+"""A household in text: rooms, receptacles, objects, and six kinds of chores."""

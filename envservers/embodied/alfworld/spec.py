@@ -1,0 +1,89 @@
+"""What is known of AlfWorld without its engine."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from agentenv.registry import RANDOM, Concurrency, EnvSpec, Option
+
+MAX_STEPS = 50
+"""As in the reference."""
+_PLACE = "A receptacle as the observation names it, such as `countertop 1`."
+_THING = "An object as the observation names it, such as `mug 2`."
+
+
+def _function(name: str, description: str, text: str, /, **about: str) -> Mapping[str, Any]:
+    return {
+        "name": name,
+        "description": description,
+        "text": text,
+        "parameters": {
+            "type": "object",
+            "properties": {key: {"type": "string", "description": words} for key, words in about.items()},
+            "required": list(about),
+            "additionalProperties": False,
+        },
+    }
+
+
+SPEC = EnvSpec(
+    id="alfworld",
+    version="1",
+    gym_name="AlfWorld-v0",
+    title="AlfWorld: chores in a household, done by text commands",
+    entry="envservers.embodied.alfworld.env:AlfWorld",
+    tasks="envservers.embodied.alfworld.tasks:make_tasks",
+    concurrency=Concurrency.INLINE,
+    max_steps=MAX_STEPS,
+    success_rule=(
+        "The chore is done: an object of the kind lies in a receptacle of the kind (two in the same one; clean, hot or "
+        "cool where the goal says so), or one carries it where a lamp of the kind is on. Reward 1.0 on that step, 0.0 "
+        "on all others."
+    ),
+    action_grammar=(
+        "go to RECEPTACLE\n"
+        "open RECEPTACLE, close RECEPTACLE\n"
+        "take OBJECT from RECEPTACLE\n"
+        "put OBJECT in/on RECEPTACLE, or: move OBJECT to RECEPTACLE\n"
+        "clean OBJECT with RECEPTACLE, heat OBJECT with RECEPTACLE, cool OBJECT with RECEPTACLE\n"
+        "use OBJECT (or: toggle OBJECT)\n"
+        "examine RECEPTACLE or OBJECT\n"
+        "look, inventory, help\n"
+        "RECEPTACLE and OBJECT as the observation names them: countertop 1, mug 2"
+    ),
+    options=(
+        Option(name="list_actions", type=bool, default=True, help="List the available actions under each observation."),
+        Option(
+            name="grammar",
+            type=str,
+            default="put",
+            choices=("put", "move"),
+            help="How the list of actions words putting down: put X in/on Y, or move X to Y. Both always work.",
+        ),
+    ),
+    shortcuts=(replace(RANDOM, ceiling=0.02),),
+    snapshots=True,
+    licence="Apache-2.0",
+    world="agentenv-alfworld-v1",
+    prompt="envservers.embodied.alfworld:prompt.yaml",
+    functions=(
+        _function("goto", "Go to a receptacle.", "go to {recep}", recep=_PLACE),
+        _function("open", "Open the receptacle where you stand.", "open {recep}", recep=_PLACE),
+        _function("close", "Close the receptacle where you stand.", "close {recep}", recep=_PLACE),
+        _function("take", "Take an object.", "take {obj} from {recep}", obj=_THING, recep=_PLACE),
+        _function("put", "Put down what you carry.", "put {obj} in/on {recep}", obj=_THING, recep=_PLACE),
+        _function(
+            "clean", "Clean what you carry in a sink basin.", "clean {obj} with {recep}", obj=_THING, recep=_PLACE
+        ),
+        _function("heat", "Heat what you carry in a microwave.", "heat {obj} with {recep}", obj=_THING, recep=_PLACE),
+        _function("cool", "Cool what you carry in a fridge.", "cool {obj} with {recep}", obj=_THING, recep=_PLACE),
+        _function("use", "Switch a lamp on or off.", "use {obj}", obj=_THING),
+        _function("toggle", "The same as use.", "toggle {obj}", obj=_THING),
+        _function("examine", "Look closely at a receptacle or an object.", "examine {name}", name=f"{_PLACE} {_THING}"),
+        _function("look", "See where you are.", "look"),
+        _function("inventory", "See what you carry.", "inventory"),
+    ),
+    malformed_text="Invalid action: {reason}. Answer with one action, such as `go to countertop 1`.",
+    reset_s=10.0,
+    step_s=5.0,
+)
