@@ -43,6 +43,8 @@ class PassK:
     """Mean over the tasks with k attempts; None unless every task has them, or `partial` was asked for."""
     covered: int
     tasks: int
+    interval: Interval | None = None
+    """Bootstrap over the tasks, where a seed was given and there are enough of them."""
 
     @property
     def coverage(self) -> str:
@@ -137,17 +139,34 @@ def bootstrap(
 
     The bounds are order statistics of the draws, not values between two of them.
     """
+    return bootstrap_groups([values], seed=seed, draws=draws, confidence=confidence, fewest=fewest)
+
+
+def bootstrap_groups(
+    groups: Sequence[Sequence[float]],
+    *,
+    seed: int,
+    draws: int = 10_000,
+    confidence: float = 0.95,
+    fewest: int = 5,
+) -> Interval | None:
+    """Percentile interval of the unweighted mean of the groups' means, each drawn from within itself.
+
+    None without a group, or when one has fewer than `fewest` values.
+    """
     import numpy as np
 
-    if len(values) < fewest:
+    if not groups or any(len(values) < fewest for values in groups):
         return None
-    data = np.asarray(values, dtype=np.float64)
     rng = np.random.Generator(np.random.PCG64(seed))
-    chunk = max(1, 1_000_000 // len(data))  # bounds the memory of the index matrix, 8 MB
-    sizes = [min(chunk, draws - start) for start in range(0, draws, chunk)]
-    means = np.concatenate([data[rng.integers(len(data), size=(size, len(data)))].mean(axis=1) for size in sizes])
+    means = np.zeros(draws)
+    for values in groups:
+        data = np.asarray(values, dtype=np.float64)
+        chunk = max(1, 1_000_000 // len(data))  # bounds the memory of the index matrix, 8 MB
+        sizes = [min(chunk, draws - start) for start in range(0, draws, chunk)]
+        means += np.concatenate([data[rng.integers(len(data), size=(size, len(data)))].mean(axis=1) for size in sizes])
     tail = (1 - confidence) / 2
-    low, high = np.quantile(means, [tail, 1 - tail], method="inverted_cdf")
+    low, high = np.quantile(means / len(groups), [tail, 1 - tail], method="inverted_cdf")
     return Interval(low=float(low), high=float(high), method="bootstrap")
 
 
@@ -182,20 +201,25 @@ def pass_hat_k(n: int, c: int, k: int) -> float | None:
     return math.comb(c, k) / math.comb(n, k)
 
 
-def mean_pass_at_k(counts: Counts, k: int, *, partial: bool = False) -> PassK:
-    """pass@k over tasks, published only if every task has k attempts, unless `partial`."""
-    return _mean_k([pass_at_k(n, c, k) for c, n in counts], partial=partial)
+def mean_pass_at_k(counts: Counts, k: int, *, partial: bool = False, seed: int | None = None) -> PassK:
+    """pass@k over tasks, published only if every task has k attempts, unless `partial`; an interval needs a seed."""
+    return _mean_k([pass_at_k(n, c, k) for c, n in counts], partial=partial, seed=seed)
 
 
-def mean_pass_hat_k(counts: Counts, k: int, *, partial: bool = False) -> PassK:
-    """pass^k over tasks, published only if every task has k attempts, unless `partial`."""
-    return _mean_k([pass_hat_k(n, c, k) for c, n in counts], partial=partial)
+def mean_pass_hat_k(counts: Counts, k: int, *, partial: bool = False, seed: int | None = None) -> PassK:
+    """pass^k over tasks, published only if every task has k attempts, unless `partial`; an interval needs a seed."""
+    return _mean_k([pass_hat_k(n, c, k) for c, n in counts], partial=partial, seed=seed)
 
 
-def _mean_k(values: Sequence[float | None], *, partial: bool) -> PassK:
+def _mean_k(values: Sequence[float | None], *, partial: bool, seed: int | None) -> PassK:
     known = [v for v in values if v is not None]
     publish = bool(known) and (partial or len(known) == len(values))
-    return PassK(value=fmean(known) if publish else None, covered=len(known), tasks=len(values))
+    return PassK(
+        value=fmean(known) if publish else None,
+        covered=len(known),
+        tasks=len(values),
+        interval=bootstrap(known, seed=seed) if publish and seed is not None else None,
+    )
 
 
 def z_quantile(confidence: float = 0.95) -> float:

@@ -1,6 +1,7 @@
-"""Two agents on the same tasks, one attempt each: the exact McNemar test and the Bonett-Price interval.
+"""Two agents on the same tasks: exact McNemar with the Bonett-Price interval, and the sign-flip permutation test.
 
-Decide by the p-value; the interval is for the size of the difference.
+McNemar is for one attempt at each task, the sign flips for several attempts and for graded scores. Decide by the
+p-value; the interval is for the size of the difference.
 """
 
 from __future__ import annotations
@@ -8,8 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from agentenv.intervals import Interval, z_quantile
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+FLIPS = 100_000
+"""Random assignments of signs, where there are too many to go through all."""
+
+ENUMERATED = 16
+"""Up to so many differences that are not 0, all assignments of signs are gone through."""
+
+LONGEST = 20_000
+"""Bound on the sum of sizes up to which the law of whole numbers is computed; its square is the work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,3 +72,83 @@ def bonett_price(b: int, c: int, tasks: int, *, confidence: float = 0.95) -> Int
     variance = ((b + 1) / (tasks + 2) + (c + 1) / (tasks + 2) - center**2) / (tasks + 2)
     half = z_quantile(confidence) * math.sqrt(variance)
     return Interval(low=max(-1.0, center - half), high=min(1.0, center + half), method="bonett_price")
+
+
+def sign_flip(differences: ArrayLike, *, seed: int, flips: int = FLIPS) -> float:
+    """Two-sided p of the sum of paired differences, when each might as well have the other sign; 1 if all are 0.
+
+    Exact for whole numbers of moderate size (differences of rates in units of one attempt) and for up to 16 differences
+    that are not 0. Else seeded random flips, with p = (hits + 1) / (flips + 1).
+    """
+    import numpy as np
+
+    return sign_flips(np.asarray(differences)[None, :], seed=seed, flips=flips)[0]
+
+
+def sign_flips(differences_PT: ArrayLike, *, seed: int, flips: int = FLIPS) -> list[float]:
+    """`sign_flip` of P pairs over the same T tasks; pairs that need random flips share them."""
+    import numpy as np
+
+    d_PT = np.atleast_2d(np.asarray(differences_PT))
+    p_values = [_exact(row[row != 0]) for row in d_PT]
+    drawn = [number for number, p in enumerate(p_values) if p is None]
+    if drawn:
+        for number, p in zip(drawn, _drawn(d_PT[drawn].astype(np.float64), seed, flips), strict=True):
+            p_values[number] = p
+    return [p for p in p_values if p is not None]
+
+
+def _exact(d: NDArray[Any]) -> float | None:
+    """The p of differences none of which is 0; None where that takes too long."""
+    import numpy as np
+
+    if len(d) == 0:
+        return 1.0
+    if np.issubdtype(d.dtype, np.integer):
+        unit = np.gcd.reduce(np.abs(d))
+        sizes = np.abs(d) // unit
+        if sizes.sum() <= LONGEST:
+            return _whole(sizes, abs(int(d.sum() // unit)))
+    return _enumerated(d.astype(np.float64)) if len(d) <= ENUMERATED else None
+
+
+def _whole(sizes: NDArray[Any], seen: int) -> float:
+    """From the law of the sum of those sizes that get a plus: a binomial law for each size, all convolved."""
+    import numpy as np
+
+    law = np.ones(1)
+    for size, count in zip(*(part.tolist() for part in np.unique(sizes, return_counts=True)), strict=True):
+        own = np.zeros(size * count + 1)
+        own[::size] = [math.comb(count, plus) / 2**count for plus in range(count + 1)]
+        law = np.convolve(law, own)
+    sums = np.abs(2 * np.arange(len(law)) - (len(law) - 1))
+    return float(min(1.0, law[sums >= seen].sum()))
+
+
+def _enumerated(d: NDArray[np.float64]) -> float:
+    import numpy as np
+
+    sums = np.zeros(1)
+    for size in np.abs(d):
+        sums = np.concatenate([sums + size, sums - size])
+    return float(np.mean(np.abs(sums) >= _threshold(d[None, :])[0]))
+
+
+def _drawn(d_PT: NDArray[np.float64], seed: int, flips: int) -> list[float]:
+    import numpy as np
+
+    rng = np.random.Generator(np.random.PCG64(seed))
+    at_least_P, hits_P = _threshold(d_PT), np.zeros(len(d_PT), dtype=np.int64)
+    chunk = max(1, 2_000_000 // max(d_PT.shape))  # bounds the memory of signs and of sums, 16 MB each
+    for start in range(0, flips, chunk):
+        signs_FT = 2.0 * rng.integers(2, size=(min(chunk, flips - start), d_PT.shape[1])) - 1.0
+        hits_P += (np.abs(signs_FT @ d_PT.T) >= at_least_P).sum(axis=0)
+    return [(int(hits) + 1) / (flips + 1) for hits in hits_P]
+
+
+def _threshold(d_PT: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sums that were seen, less what rounding may take from an equal one."""
+    import numpy as np
+
+    threshold: NDArray[np.float64] = np.abs(d_PT.sum(axis=1)) - 1e-9 * np.abs(d_PT).sum(axis=1)
+    return threshold

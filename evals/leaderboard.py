@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from evals.stats import Measure, Tally, measure, over_envs
+from evals.statistics.measure import Measure, Tally, measure, over_envs
 
 if TYPE_CHECKING:
     from evals.store.schema import RunRow, TaskRow

@@ -12,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     from evals.leaderboard import Row
     from evals.plan import Plan
-    from evals.stats import Measure
+    from evals.statistics.measure import Measure
     from evals.suite import Suite
 
 PIPE_WIDTH = 160

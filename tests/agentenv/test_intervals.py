@@ -10,6 +10,7 @@ import pytest
 from agentenv.intervals import (
     Bounds,
     bootstrap,
+    bootstrap_groups,
     bounds,
     combined,
     combined_error,
@@ -205,6 +206,15 @@ def test_few_tasks_have_no_bootstrap_interval():
     assert bootstrap([0.0, 1.0, 0.5, 1.0, 0.0], seed=1) is not None
 
 
+def test_groups_are_drawn_each_from_itself_and_weigh_the_same():
+    """The large group does not vary, so the mean moves by half of what the small one does."""
+    small = [0.0, 1.0, 0.0, 1.0, 1.0]
+    alone, both = bootstrap(small, seed=3), bootstrap_groups([small, [1.0] * 500], seed=3)
+    assert (both.low, both.high) == (close((alone.low + 1) / 2), close((alone.high + 1) / 2))
+    assert bootstrap_groups([small, [1.0] * 4], seed=3) is None
+    assert bootstrap_groups([], seed=3) is None
+
+
 def test_resampling_three_values_follows_the_exact_law():
     """[0, 0, 1]: the mean is 0, 1/3, 2/3, 1 with 8, 12, 6, 1 chances in 27, so its standard error is 0.2721655."""
     law = Counter(sum(draw) for draw in itertools.product([0, 0, 1], repeat=3))
@@ -262,6 +272,15 @@ def test_a_task_short_of_attempts_blocks_pass_at_k_unless_a_part_is_asked_for():
     assert mean_pass_at_k(counts, 2).value is None
     part = mean_pass_at_k(counts, 2, partial=True)
     assert (part.value, part.coverage) == (close(0.5), "1 of 2 tasks")
+
+
+def test_pass_at_k_has_a_bootstrap_interval_over_its_tasks_where_a_seed_is_given():
+    counts = [(0, 4), (1, 4), (4, 4), (2, 4), (3, 4), (0, 4)]
+    found = mean_pass_at_k(counts, 2, seed=1)
+    assert found.interval == bootstrap([pass_at_k(n, c, 2) for c, n in counts], seed=1)
+    assert found.interval.low < found.value < found.interval.high
+    assert mean_pass_at_k(counts, 2).interval is None
+    assert mean_pass_hat_k(counts, 5, seed=1).interval is None
 
 
 def simulated_coverage(tasks: int, alpha: float, beta: float, *, runs: int) -> float:

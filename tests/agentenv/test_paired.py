@@ -1,8 +1,11 @@
 """The paired comparison against worked vectors."""
 
+import itertools
+import random
+
 import pytest
 
-from agentenv.paired import bonett_price, compare, mcnemar
+from agentenv.paired import FLIPS, bonett_price, compare, mcnemar, sign_flip, sign_flips
 
 
 @pytest.mark.parametrize(
@@ -34,3 +37,54 @@ def test_two_agents_are_compared_task_by_task():
 def test_agents_that_played_other_tasks_are_not_compared():
     with pytest.raises(ValueError, match="3 results beside 2"):
         compare([True] * 3, [True] * 2)
+
+
+def every_pattern(differences: list[float]) -> float:
+    """The p by going through all signs."""
+    seen = abs(sum(differences))
+    signs = list(itertools.product((1, -1), repeat=len(differences)))
+    return sum(abs(sum(s * d for s, d in zip(row, differences, strict=True))) >= seen - 1e-12 for row in signs) / len(
+        signs
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_flipped_signs_are_counted_exactly_for_whole_numbers_and_for_few_scores(seed):
+    rng = random.Random(seed)
+    whole = [rng.randint(-4, 4) for _ in range(10)]
+    assert sign_flip(whole, seed=1) == pytest.approx(every_pattern(whole))
+    assert sign_flip([d * 0.25 for d in whole], seed=1) == pytest.approx(every_pattern(whole))
+    graded = [rng.gauss(0.3, 1) for _ in range(9)]
+    assert sign_flip(graded, seed=1) == pytest.approx(every_pattern(graded))
+
+
+def test_differences_of_one_attempt_give_mcnemar_s_p():
+    assert sign_flip([1] * 12 + [-1] * 3 + [0] * 45, seed=1) == pytest.approx(mcnemar(12, 3))
+    assert sign_flip([1] * 400 + [-1] * 300, seed=1) == pytest.approx(mcnemar(400, 300))
+
+
+def test_no_difference_at_all_has_p_1():
+    assert sign_flip([0, 0, 0], seed=1) == sign_flip([0.0] * 30, seed=1) == sign_flip([], seed=1) == 1.0
+
+
+def test_many_scores_are_flipped_at_random_from_the_seed_alone():
+    rng = random.Random(3)
+    scores = [rng.gauss(0.4, 1) for _ in range(40)]
+    first = sign_flip(scores, seed=7)
+    assert sign_flip(scores, seed=7) == first != sign_flip(scores, seed=8)
+    assert 0 < first < 1
+    assert (first * (FLIPS + 1)) % 1 == pytest.approx(0, abs=1e-6)
+    assert sign_flip([1.0 + i / 100 for i in range(40)], seed=1) == 1 / (FLIPS + 1)  # never 0
+
+
+def test_random_flips_agree_with_the_exact_law():
+    whole = [3, -1, 2, 2, 4, -3, 1, 1, 2, 2, -4, 1, 3, 3, -1, 1, 2, -2, 1, 1]
+    exact = sign_flip(whole, seed=1)
+    assert sign_flip([0.1 * d for d in whole], seed=1) == pytest.approx(exact, abs=0.005)  # ties count, rounded or not
+
+
+def test_pairs_that_are_tested_together_get_the_p_that_each_gets_alone():
+    rng = random.Random(4)
+    rows = [[rng.gauss(0.2 * i, 1) for _ in range(20)] for i in range(3)]
+    assert sign_flips(rows, seed=2)[0] == pytest.approx(sign_flip(rows[0], seed=2), abs=0.01)
+    assert sign_flips([[1, 0, 1], [2, -2, 0]], seed=2) == [0.5, 1.0]

@@ -1,0 +1,1 @@
+"""What results say and what they do not: measures, comparisons, ranks, planning. Functions over plain data."""

@@ -1,0 +1,75 @@
+"""What ranking locks: Holm's steps, ranges that claim only what was tested, and one weight for every env."""
+
+import numpy as np
+import pytest
+
+from agentenv.paired import mcnemar, sign_flip
+from evals.statistics.ranking import RankRange, Results, holm, pair_p_values, rank_ranges
+
+
+def test_holm_steps_down_and_never_comes_back():
+    found = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})
+    assert found == {
+        "d": pytest.approx(0.02), "a": pytest.approx(0.03), "c": pytest.approx(0.06), "b": pytest.approx(0.06),
+    }  # fmt: skip
+    assert holm({"a": 0.6, "b": 0.9}) == {"a": 1.0, "b": 1.0}
+    assert holm({}) == {}
+
+
+def test_a_settled_order_has_single_ranks_and_no_claim_gives_everybody_all_of_them():
+    scores = [0.9, 0.5, 0.1]
+    settled = rank_ranges(scores, {(0, 1): 0.01, (0, 2): 0.001, (1, 2): 0.05})
+    assert [str(r) for r in settled] == ["1", "2", "3"]
+    unsure = rank_ranges(scores, {(0, 1): 0.2, (0, 2): 0.06, (1, 2): 1.0})
+    assert [str(r) for r in unsure] == ["1-3", "1-3", "1-3"]
+
+
+def test_only_the_pairs_that_differ_narrow_a_range():
+    """The best and the worst are told apart, the one between from neither."""
+    found = rank_ranges([0.5, 0.9, 0.1], {(0, 1): 0.3, (0, 2): 0.3, (1, 2): 0.01})
+    assert found == [RankRange(low=1, high=3), RankRange(low=1, high=2), RankRange(low=2, high=3)]
+
+
+def results(success, valid=None, scores=None):
+    success = [np.array(part) for part in success]
+    valid = [np.ones_like(part) if valid is None else np.array(valid[i]) for i, part in enumerate(success)]
+    return Results(success=success, valid=valid, scores=scores)
+
+
+def test_one_attempt_each_is_mcnemar_s_test():
+    a, b = [1] * 12 + [0] * 3 + [1] * 45, [0] * 12 + [1] * 3 + [1] * 45
+    assert pair_p_values(results([[a, b]]), seed=1) == {(0, 1): pytest.approx(mcnemar(12, 3))}
+
+
+def test_several_attempts_are_flipped_by_task():
+    c = [[4, 3, 4, 2, 4, 1], [0, 1, 2, 2, 0, 1], [4, 3, 4, 2, 4, 1]]
+    found = pair_p_values(results([c], valid=[np.full((3, 6), 4)]), seed=1)
+    assert found[0, 1] == pytest.approx(sign_flip([4, 2, 2, 0, 4, 0], seed=1)) == 0.125
+    assert found[0, 2] == 1.0
+
+
+def test_numbers_of_attempts_that_differ_are_brought_to_one_unit():
+    found = pair_p_values(
+        results([[[1, 1, 1, 2, 3], [0, 1, 0, 0, 1]]], valid=[[[1, 2, 3, 2, 3], [1, 1, 1, 3, 2]]]), seed=1
+    )
+    d = [1, 1 / 2 - 1, 1 / 3, 1, 1 - 1 / 2]
+    assert found[0, 1] == pytest.approx(sign_flip(d, seed=1))
+
+
+def test_a_small_env_weighs_as_much_as_a_large_one():
+    """One task of the small env weighs ten of the large one."""
+    large = [[1] * 10 + [0] * 10, [0] * 10 + [0] * 10]
+    small = [[0, 1], [1, 1]]
+    found = pair_p_values(results([large, small]), seed=1)
+    weighted = [1] * 10 + [-10]  # sums to 0: every pattern is as extreme
+    assert found[0, 1] == pytest.approx(sign_flip(weighted, seed=1)) == 1.0
+
+
+def test_graded_scores_replace_the_rates():
+    scores = [np.array([[1.0, 2.0, 3.5, 4.0, 2.25, 9.0], [0.5, 1.0, 3.0, 1.0, 2.0, 0.0]])]
+    assert pair_p_values(results([[[1] * 6, [1] * 6]], scores=scores), seed=1)[0, 1] == 2 / 2**6
+
+
+def test_no_row_and_one_row_have_no_pair():
+    assert pair_p_values(results([]), seed=1) == {}
+    assert pair_p_values(results([[[1, 0]]]), seed=1) == {}
