@@ -1,0 +1,1 @@
+"""Word problems, answered at once or with a calculator."""

@@ -1,0 +1,95 @@
+"""What is known of Math without its engine."""
+
+from typing import Any
+
+from agentenv.registry import Concurrency, EnvSpec, Option, Shortcut
+
+ENV_ID = "math"
+_AGENTS = "envservers.math.shortcuts"
+
+
+def _function(name: str, text: str, description: str, parameter: str, about: str) -> dict[str, Any]:
+    properties = {parameter: {"type": "string", "description": about}}
+    return {
+        "name": name,
+        "description": description,
+        "text": text,
+        "parameters": {
+            "type": "object",
+            "properties": properties,
+            "required": [parameter],
+            "additionalProperties": False,
+        },
+    }
+
+
+SPEC = EnvSpec(
+    id=ENV_ID,
+    version="1",
+    gym_name="Math-v0",
+    title="Word problems, answered with a number at once or with a calculator",
+    entry="envservers.math.env:MathEnv",
+    tasks="envservers.math.tasks:make_tasks",
+    concurrency=Concurrency.INLINE,
+    max_steps=16,  # with mode=answer a task allows one step
+    success_rule=(
+        "The final answer is the right number, exactly; how it is written does not matter (commas, currency, percent "
+        "sign, fractions, a unit). Reward 1.0 on that step, 0.0 on all others."
+    ),
+    action_grammar=(
+        "#### number: the final answer, with any reasoning before it; \\boxed{number} is read alike\n"
+        "calculate[expression]: with mode=calculator, answered by its value; + - * / // % ** and parentheses"
+    ),
+    options=(
+        Option(
+            name="mode",
+            type=str,
+            default="answer",
+            help="answer: one reply, which is the answer; calculator: several turns with a calculator.",
+            choices=("answer", "calculator"),
+        ),
+        Option(
+            name="gsm8k",
+            type=str,
+            default="",
+            help="Parquet file of GSM8K's form, or a folder of them, to ask instead.",
+            scope="server",
+        ),
+    ),
+    snapshots=True,
+    shortcuts=(
+        Shortcut(
+            name="most_common",
+            entry=f"{_AGENTS}:MostCommon",
+            ceiling=0.02,
+            about="gives the most common answer that train has for the template",
+        ),
+        Shortcut(
+            name="last_number",
+            entry=f"{_AGENTS}:LastNumber",
+            ceiling=0.03,
+            about="gives the last number of the text",
+        ),
+        Shortcut(name="sum", entry=f"{_AGENTS}:Sum", ceiling=0.05, about="adds up all numbers of the text"),
+        Shortcut(name="product", entry=f"{_AGENTS}:Product", ceiling=0.05, about="multiplies all numbers of the text"),
+        Shortcut(
+            name="two_numbers",
+            entry=f"{_AGENTS}:TwoNumbers",
+            ceiling=0.05,
+            about="adds, subtracts, multiplies or divides two numbers of the text, drawn by chance",
+        ),
+    ),
+    world="agentenv-math-v1",
+    prompt="envservers.math:prompt.yaml",
+    functions=(
+        _function("answer", "#### {number}", "Give the final answer; this ends the episode.", "number", "A number."),
+        _function(
+            "calculate",
+            "calculate[{expression}]",
+            "Work out an expression; only with mode=calculator.",
+            "expression",
+            "Numbers, + - * / // % ** and parentheses, such as 12 * (7 + 3).",
+        ),
+    ),
+    malformed_text="Invalid reply: {reason}. End it with a line such as `#### 42`.",
+)
