@@ -100,7 +100,7 @@ class WebArenaEnv(AsyncEnv):
     async def reset(self, task: Task) -> StepResult:
         """Open the task's start pages in a fresh copy of its world, logged in as its account."""
         self._drop()
-        self._need_engine()
+        engine = self._need_engine()
         payload = task.payload
         session = await self._session_of(task)
         db = session.db
@@ -109,7 +109,7 @@ class WebArenaEnv(AsyncEnv):
             host, who = ACCOUNTS[payload["account"]]
             cookies.append(Cookie(host=host, name=COOKIE, value=log_in(db, session.now(), **who)))
         try:
-            await self._engine.open(session, payload["start"], cookies)
+            await engine.open(session, payload["start"], cookies)
             view = await self._look()
         except BaseException:
             db.close()
@@ -122,12 +122,13 @@ class WebArenaEnv(AsyncEnv):
             info["notice"] = "; ".join(filter(None, notices))
         return StepResult(observation=self._text(self._running()[0], NO_ACTION), image=image, info=info)
 
-    def _need_engine(self) -> None:
+    def _need_engine(self) -> Engine:
         if self._engine is not None:
-            return
+            return self._engine
         if self.type_rule != REPLACE and self.parser != "original":
             raise UnknownOption(f"option type_rule={self.type_rule!r}: needs parser=original")
         self._engine, self._notice = make_engine(self.wanted, type_rule=self.type_rule)
+        return self._engine
 
     async def _session_of(self, task: Task) -> SiteSession:
         """The sites for a task, on its world as it was made."""
@@ -188,13 +189,13 @@ class WebArenaEnv(AsyncEnv):
         """Take over a state of engine lite, under the same options."""
         assert isinstance(snapshot, Kept)
         self._drop()
-        self._need_engine()
-        if not isinstance(self._engine, LiteEngine):
+        engine = self._need_engine()
+        if not isinstance(engine, LiteEngine):
             raise NotImplementedError("only engine=lite has snapshots; reset and send the actions again")
         session = await self._session_of(snapshot.task)
         session.db.restore(snapshot.db)
         session.log.extend(snapshot.log)
-        await self._engine.restore(session, snapshot.browser)
+        await engine.restore(session, snapshot.browser)
         self._begin(snapshot.task, session, await self._look()).over = snapshot.over
 
     async def close(self) -> None:
