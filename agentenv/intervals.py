@@ -104,8 +104,12 @@ def rerun(counts: Counts, *, confidence: float = 0.95) -> Interval | None:
     return Interval(low=low, high=high, method="rerun")
 
 
-def combined(parts: Sequence[tuple[float, Interval | None]]) -> Interval | None:
+def combined(
+    parts: Sequence[tuple[float, Interval | None]], *, least: float = 0.0, most: float = 1.0
+) -> Interval | None:
     """The interval of an unweighted mean of independent rates, from each one's `(rate, interval)`.
+
+    `least` and `most` are the range of what is averaged, for scores that are no rates.
 
     The distances from rate to bound add up in squares, on each side for itself (Zou and Donner's MOVER). With wide
     samples that is z * sqrt(sum SE^2) / E; where every attempt of an env failed, its SE is 0 and its bound is not.
@@ -117,7 +121,7 @@ def combined(parts: Sequence[tuple[float, Interval | None]]) -> Interval | None:
     mean = fmean(rate for rate, _ in parts)
     below = math.sqrt(sum((rate - i.low) ** 2 for rate, i in parts if i)) / len(parts)
     above = math.sqrt(sum((i.high - rate) ** 2 for rate, i in parts if i)) / len(parts)
-    return Interval(low=max(0.0, mean - below), high=min(1.0, mean + above), method="mover")
+    return Interval(low=max(least, mean - below), high=min(most, mean + above), method="mover")
 
 
 def combined_error(errors: Sequence[float | None]) -> float | None:

@@ -160,22 +160,63 @@ def list_runs(
 
 @app.command()
 def show(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or its beginning.")],
+    wanted: Annotated[
+        str, typer.Argument(metavar="RUN|SUITE", help="Id of a run, or its beginning; or a suite, by name or path.")
+    ],
+    partial: Annotated[
+        bool, typer.Option("--partial", help="pass@k over the tasks that have k attempts, if others have fewer.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Show one run: results by env and category, how episodes ended, tasks that break their env.
+    """Show one run: results by env and category, how episodes ended, tasks that break their env. Or what a suite can
+    and cannot tell apart.
 
     \b
     Examples:
+      agentenv eval show demo
       agentenv eval show demo-random-3f
       agentenv eval show demo-random-3f --json
     """
     from agentenv.cli.tables import print_json
-    from evals.show import about, print_about
+    from evals.show import about, print_about, print_suite
+    from evals.suite import is_suite, load
+
+    if is_suite(wanted):
+        from evals.statistics.power import suite_power
+
+        power = suite_power(load(wanted))
+        return print_json(power) if json else print_suite(power)
+    with _opened() as store:
+        facts = about(store, store.run(wanted), partial=partial)
+    return print_json(facts) if json else print_about(facts)
+
+
+@app.command()
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="Id of a run, or its beginning.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another.")],
+    delta: Annotated[
+        float, typer.Option(min=0.0, max=1.0, metavar="D", help="Difference to plan for: how many tasks show it?")
+    ] = 0.05,
+    anyway: Annotated[
+        bool,
+        typer.Option("--anyway", help="Also where tasks, engines or versions differ: on the tasks that are equal."),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Compare two runs on the same tasks: the difference with its test and interval, flips, and what would tell more.
+
+    \b
+    Examples:
+      agentenv eval compare demo-react_a-3f demo-react_b-90
+      agentenv eval compare demo-react_a-3f demo-react_b-90 --delta 0.1 --json
+    """
+    from agentenv.cli.tables import print_json
+    from evals.compare import comparison, print_comparison
 
     with _opened() as store:
-        facts = about(store, store.run(run))
-    return print_json(facts) if json else print_about(facts)
+        facts = comparison(store, store.run(a), store.run(b), delta=delta, anyway=anyway)
+    return print_json(facts) if json else print_comparison(facts)
 
 
 def leaderboard(

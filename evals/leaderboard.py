@@ -1,8 +1,9 @@
 """The board: each agent on a suite, all its runs pooled, with what the data allow to say.
 
 One table holds what may be compared: the same suite hash in the same worlds (env versions, task digests, limits). Runs
-of one agent hash are further attempts of one row, so nobody can publish the best of several. Runs under `--limit` have
-rows of their own. Only complete rows of agents that are not told the solution have a rank.
+of one agent hash are further attempts of one row, so nobody can publish the best of several. Runs of a part of the
+suite have rows of their own. Only complete rows of agents that are not told the solution, and that were not trained on
+its tasks, have a rank; what the rank is worth stands beside it, as a range.
 """
 
 from __future__ import annotations
@@ -12,13 +13,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from agentenv.protocol import digest_of
 from evals.statistics.measure import Measure, Tally, measure, over_envs
+from evals.statistics.pairs import MEAN_SCORE, SUCCESS
+from evals.statistics.tables import Played, table_ranges
 
 if TYPE_CHECKING:
     from evals.store.schema import RunRow, TaskRow
 
 ALL = "all"
 """The `env` of a row over every env of the suite."""
+
+TEST = "test"
+"""The split on which choosing among configurations spoils the result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,72 +46,150 @@ class Row:
     runs: int
     unfinished: int
     """Of those, how many were not played to their end."""
+    deleted: int
+    """Of those, how many have left only a tombstone; their counters still count."""
+    extended: int
+    """Of those, how many began after an earlier one had ended, when its result could be seen."""
+    configurations: int | None
+    """Agents of that name which ran on this suite's test split, this one too; None on other splits."""
+    seen: int | None
+    """Tasks of the plan that the agent was trained on; None where nobody said what it was trained on."""
+    dependent: bool
+    """Several attempts without chance in the sampling: they are not independent."""
     env: str
+    metric: str
+    """`success`, or `mean_score`."""
     measure: Measure
     rank: int | None = None
-    """1 is best; None for rows that are not ranked."""
+    """Place by score, 1 is best; None for rows that are not ranked."""
+    rank_low: int | None = None
+    """The best rank that the data allow: one more than the rows that are significantly better."""
+    rank_high: int | None = None
 
     @property
     def score(self) -> float | None:
-        """What the board sorts by: the success rate."""
-        return self.measure.success
+        """What the board sorts by: the suite's metric."""
+        return self.measure.mean_score if self.metric == MEAN_SCORE else self.measure.success
 
     @property
     def status(self) -> str:
         """`ranked`, `reference`, or why it is neither."""
-        return self.measure.problem or ("reference" if self.reference else "ranked")
+        if self.measure.problem:
+            return self.measure.problem
+        if self.reference:
+            return "reference"
+        return f"seen: {self.seen}" if self.seen else "ranked"
 
     def to_json(self) -> dict[str, Any]:
-        """One flat object; its keys are stable."""
+        """One flat object, but for pass@k by k; its keys are stable."""
         own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "measure"}
         return {**own, **asdict(self.measure), "score": self.score, "status": self.status}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """The runs of one agent that are one row, and its tasks by env: `{label: {task: sums}}`."""
+
+    runs: Sequence[RunRow]
+    tallies: dict[str, dict[str, Tally]]
+    whole: dict[str, bool]
+    """For each env, whether one of the runs has settled every attempt that the suite asks for."""
 
 
 def leaderboard(data: Iterable[tuple[RunRow, TaskRow]]) -> list[Row]:
     """The rows of every table, ranked within table and env, in the order in which they are shown."""
     pools: dict[tuple[str, ...], list[tuple[RunRow, TaskRow]]] = defaultdict(list)
+    limited: dict[str, bool] = {}
     for run, task in data:
-        key = (run.suite, run.suite_hash, run.world_hash, run.agent_hash, str(run.task_limit))
-        pools[key].append((run, task))
-    sections: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
-    for pool in pools.values():
-        for row in pooled_rows(pool):
-            sections[row.suite, row.suite_hash, row.world_hash, row.env].append(row)
-    return [row for rows in sections.values() for row in ranked(rows)]
+        if run.id not in limited:
+            limited[run.id] = is_part(run)
+        part = str(run.task_limit) if limited[run.id] else ""
+        pools[run.suite, run.suite_hash, run.world_hash, run.agent_hash, part].append((run, task))
+    tables: dict[tuple[str, ...], list[Pool]] = defaultdict(list)
+    for key, pairs in pools.items():
+        tables[key[:3]].append(pool_of(pairs))
+    return [row for table in tables.values() for row in table_rows(table)]
+
+
+def is_part(run: RunRow) -> bool:
+    """Whether the run's plan leaves out tasks of the suite."""
+    return run.planned < run.attempts * sum(int(world["tasks"]) for world in run.worlds)
 
 
 def pooled_rows(data: Sequence[tuple[RunRow, TaskRow]]) -> list[Row]:
-    """The rows of one agent on one suite: `all` of it first, then env by env in the suite's order."""
-    runs = {run.id: run for run, _ in data}
-    whole = _whole(data)
+    """The rows of one agent on one suite: `all` of it first, then env by env in the suite's order; without ranks."""
+    return rows_of(pool_of(data))
+
+
+def pool_of(data: Sequence[tuple[RunRow, TaskRow]]) -> Pool:
+    """Runs of one agent, put together."""
     tallies: dict[str, dict[str, Tally]] = defaultdict(lambda: defaultdict(Tally))
     for _, task in data:
         tallies[task.env][task.task_id].add(task)
-    worlds = next(iter(runs.values())).worlds
+    runs = list({run.id: run for run, _ in data}.values())
+    return Pool(runs=sorted(runs, key=lambda run: (run.created_at, run.id)), tallies=tallies, whole=_whole(data))
+
+
+def table_rows(pools: Sequence[Pool]) -> list[Row]:
+    """The rows of one table, section by section, with ranks and their ranges."""
+    names: dict[str, set[str]] = defaultdict(set)
+    for pool in pools:
+        names[pool.runs[-1].agent].add(pool.runs[-1].agent_hash)
+    sections: dict[str, list[tuple[Row, Pool]]] = defaultdict(list)
+    for pool in pools:
+        for row in rows_of(pool):
+            on_test = row.split == TEST
+            counted = replace(row, configurations=len(names[row.agent]) if on_test else None)
+            sections[row.env].append((counted, pool))
+    ranges = table_ranges({env: _played(env, section) for env, section in sections.items()}, seed=_seed(pools))
+    return [row for env, section in sections.items() for row in ranked([r for r, _ in section], ranges[env])]
+
+
+def _played(env: str, section: Sequence[tuple[Row, Pool]]) -> dict[str, Played]:
+    """What the ranked rows of a section are tested by, by the id of their latest run."""
+    return {
+        row.run: Played(
+            score=row.score,
+            metric=row.metric,
+            tasks=pool.tallies if env == ALL else {env: pool.tallies[env]},
+        )
+        for row, pool in section
+        if row.status == "ranked" and row.score is not None
+    }
+
+
+def _seed(pools: Sequence[Pool]) -> str:
+    """The same runs draw the same flips."""
+    return digest_of(sorted(run.id for pool in pools for run in pool.runs))
+
+
+def rows_of(pool: Pool) -> list[Row]:
+    """The rows of one pool, without ranks."""
+    worlds = pool.runs[0].worlds
+    ids = sorted(run.id for run in pool.runs)
     measures = [
         measure(
-            list(tallies[world["label"]].values()),
-            seed=[*sorted(runs), world["label"]],
+            list(pool.tallies[world["label"]].values()),
+            seed=[*ids, world["label"]],
             suite_tasks=world["tasks"],
-            whole=whole[world["label"]],
+            whole=pool.whole[world["label"]],
         )
         for world in worlds
     ]
     splits = {world["split"] for world in worlds}
-    total = _row(runs.values(), over_envs(measures), env=ALL, split=splits.pop() if len(splits) == 1 else None)
+    total = _row(pool, over_envs(measures), env=ALL, split=splits.pop() if len(splits) == 1 else None)
     return [
         total,
         *(
-            _row(runs.values(), part, env=world["label"], split=world["split"], world=world["world"] or None)
+            _row(pool, part, env=world["label"], split=world["split"], world=world["world"] or None)
             for world, part in zip(worlds, measures, strict=True)
         ),
     ]
 
 
-def _row(runs: Iterable[RunRow], part: Measure, *, env: str, split: str | None, world: str | None = None) -> Row:
+def _row(pool: Pool, part: Measure, *, env: str, split: str | None, world: str | None = None) -> Row:
     """A row without a rank."""
-    pooled = sorted(runs, key=lambda run: (run.created_at, run.id))
-    latest = pooled[-1]
+    latest = pool.runs[-1]
     return Row(
         suite=latest.suite,
         suite_hash=latest.suite_hash,
@@ -115,28 +200,54 @@ def _row(runs: Iterable[RunRow], part: Measure, *, env: str, split: str | None, 
         agent_hash=latest.agent_hash,
         reference=latest.reference,
         run=latest.id,
-        runs=len(pooled),
-        unfinished=sum(run.finished_at is None for run in pooled),
+        runs=len(pool.runs),
+        unfinished=sum(run.finished_at is None for run in pool.runs),
+        deleted=sum(getattr(run, "deleted_at", None) is not None for run in pool.runs),
+        extended=_extended(pool.runs),
+        configurations=None,
+        seen=_seen(pool.runs, env),
+        dependent=part.attempts > 1 and is_greedy(latest.agent_data),
         env=env,
+        metric=latest.suite_data.get("metric", SUCCESS),
         measure=part,
     )
 
 
-def ranked(rows: Sequence[Row]) -> list[Row]:
+def _extended(runs: Sequence[RunRow]) -> int:
+    """Runs that began when another one's result was there to be looked at."""
+    ends = [run.finished_at for run in runs if run.finished_at is not None]
+    return sum(any(end < run.created_at for end in ends) for run in runs)
+
+
+def _seen(runs: Sequence[RunRow], env: str) -> int | None:
+    """The most that one of the runs says; None where none says anything."""
+    told = [seen for run in runs if (seen := getattr(run, "seen", None)) is not None]
+    return max((sum(seen.values()) if env == ALL else seen.get(env, 0) for seen in told), default=None)
+
+
+def is_greedy(agent: dict[str, Any]) -> bool:
+    """Whether the agent's description says that it samples at temperature 0."""
+    sampling = agent.get("sampling")
+    places = [agent, sampling] if isinstance(sampling, dict) else [agent]
+    return any(place.get("temperature") == 0 for place in places)
+
+
+def ranked(rows: Sequence[Row], ranges: dict[str, tuple[int, int]]) -> list[Row]:
     """One section of a table: ranked rows by score, then references, then those that may not be ranked."""
-    ranks = [row.score for row in rows if row.status == "ranked" and row.score is not None]
-    placed = [
-        replace(row, rank=1 + sum(other > row.score for other in ranks))
-        if row.status == "ranked" and row.score is not None
-        else row
-        for row in rows
-    ]
+    scores = [row.score for row in rows if row.run in ranges and row.score is not None]
+    placed = []
+    for row in rows:
+        if row.run in ranges and row.score is not None:
+            low, high = ranges[row.run]
+            place = 1 + sum(other > row.score for other in scores)
+            row = replace(row, rank=place, rank_low=low, rank_high=high)
+        placed.append(row)
     return sorted(placed, key=_place)
 
 
 def _place(row: Row) -> tuple[int, float, str, str]:
     kind = 0 if row.rank is not None else 1 if row.status == "reference" else 2
-    return kind, -(row.score if row.score is not None else -1.0), row.agent, row.run
+    return kind, -row.score if row.score is not None else float("inf"), row.agent, row.run
 
 
 def _whole(data: Iterable[tuple[RunRow, TaskRow]]) -> dict[str, bool]:
@@ -145,8 +256,9 @@ def _whole(data: Iterable[tuple[RunRow, TaskRow]]) -> dict[str, bool]:
     wanted: dict[tuple[str, str], int] = {}
     for run, task in data:
         settled[run.id, task.env] += task.valid + task.lost
-        tasks = next(world["tasks"] for world in run.worlds if world["label"] == task.env)
-        wanted[run.id, task.env] = tasks * run.attempts
+        if (run.id, task.env) not in wanted:
+            tasks = next(world["tasks"] for world in run.worlds if world["label"] == task.env)
+            wanted[run.id, task.env] = tasks * run.attempts
     whole: dict[str, bool] = defaultdict(bool)
     for (run_id, env), done in settled.items():
         whole[env] |= done >= wanted[run_id, env]

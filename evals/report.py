@@ -28,27 +28,33 @@ def print_board(rows: Sequence[Row]) -> None:
         shown = list(group)
         several = len({(r.suite_hash, r.world_hash) for r in rows if r.suite == suite}) > 1
         mark = f" (suite {suite_hash[:8]}, worlds {world_hash[:8]})" if several else ""
-        typer.echo(f"{suite}{mark}: success rate over tasks, with 95 % intervals")
+        typer.echo(f"{suite}{mark}: {measured(shown[0].metric)} over tasks, with 95 % intervals")
         lines: list[dict[str, str]] = []
         for env, section in groupby(shown, key=lambda r: r.env):
             lines += [{**_row(row), "env": env if i == 0 else ""} for i, row in enumerate(section)]
             lines.append({})
         print_table(lines[:-1])
-        for warning in warnings(shown):
+        for warning in dict.fromkeys(warnings(shown)):
             typer.echo(warning)
+
+
+def measured(metric: str) -> str:
+    """What tables call the suite's metric."""
+    return "success rate" if metric == "success" else metric.replace("_", " ")
 
 
 def print_results(rows: Iterable[Row]) -> None:
     """Rows of single runs, each under its run's id."""
-    print_table([{"run": row.run, **_row(row), "rank": None} for row in rows])
+    print_table([{"run": row.run, **_row(row), "rank": None, "runs": None} for row in rows])
 
 
 def _row(row: Row) -> dict[str, Any]:
     part = row.measure
     return {
         "env": row.env,
-        "rank": "" if row.rank is None else str(row.rank),
+        "rank": ranks(row.rank_low, row.rank_high),
         "agent": row.agent,
+        "runs": runs_text(row),
         "tasks": str(part.tasks),
         "attempts": str(part.attempts),
         "n": str(part.n),
@@ -57,9 +63,27 @@ def _row(row: Row) -> dict[str, Any]:
         "95% CI": span(part.ci_low, part.ci_high),
         "method": part.ci_method or "",
         "return": number(part.mean_return, 3),
+        **({"score": number(row.score, 3)} if row.metric != "success" else {}),
         "steps": number(part.mean_steps, 1),
         "": "" if row.status == "ranked" else row.status,
     }
+
+
+def ranks(low: int | None, high: int | None) -> str:
+    """`1-3`, `2` where the data settle it, nothing for a row without a rank."""
+    if low is None or high is None:
+        return ""
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def runs_text(row: Row) -> str:
+    """`3 (1 open, 1 deleted, 2 later)`: the pooled runs, and which of them a reader should know about."""
+    notes = [
+        f"{count} {word}"
+        for count, word in ((row.unfinished, "open"), (row.deleted, "deleted"), (row.extended, "later"))
+        if count
+    ]
+    return f"{row.runs} ({', '.join(notes)})" if notes else str(row.runs)
 
 
 def warnings(rows: Iterable[Row]) -> list[str]:
@@ -67,6 +91,8 @@ def warnings(rows: Iterable[Row]) -> list[str]:
     found = []
     for row in rows:
         part = row.measure
+        if row.env == "all":
+            found += _of_the_whole(row)
         if row.env != "all" and part.malformed is not None and part.malformed > MALFORMED_WARNING:
             found.append(
                 f"{row.agent} on {row.env}: {part.malformed:.0%} of its answers were no action: likely a format problem"
@@ -77,6 +103,18 @@ def warnings(rows: Iterable[Row]) -> list[str]:
                 f"{span(part.success_low, part.success_high)} whatever they would have been"
             )
     return found
+
+
+def _of_the_whole(row: Row) -> list[str]:
+    notes = []
+    if row.configurations is not None and row.configurations > 1:
+        notes.append(
+            f"{row.agent}: {row.configurations} configurations of it ran on this test split; "
+            "the best of several looks better than it is"
+        )
+    if row.dependent:
+        notes.append(f"{row.agent}: attempts are not independent (temperature 0)")
+    return notes
 
 
 def print_plan(suite: Suite, plan: Plan, agents: Sequence[str]) -> None:
@@ -157,10 +195,25 @@ def fitting(columns: Sequence[str], rows: Sequence[dict[str, Any]], width: int) 
 GAP = 2
 """Blanks between columns."""
 
-SPARE = ("method", "attempts", "tasks", "its CI", "to success", "same tasks", "bounds", "return", "created")
+SPARE = ("method", "attempts", "tasks", "runs", "its CI", "to success", "same tasks", "bounds", "return", "created")
 """Columns to do without on a narrow terminal, in the order in which they go."""
 
 LEFT = frozenset(
-    {"env", "agent", "run", "method", "suite", "split", "state", "created", "", "category", "outcome", "task"}
+    {
+        "env",
+        "agent",
+        "run",
+        "runs",
+        "rank",
+        "method",
+        "suite",
+        "split",
+        "state",
+        "created",
+        "",
+        "category",
+        "outcome",
+        "task",
+    }
 )
 """Columns of words; all others hold numbers."""

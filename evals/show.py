@@ -1,31 +1,37 @@
-"""One run in full: what was measured, how episodes ended, where categories differ, which tasks break their env."""
+"""One run in full: what was measured, how episodes ended, where categories differ, which tasks break their env. Or one
+suite: what it can tell apart."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from agentenv.intervals import Interval, PassK, mean_pass_at_k, mean_pass_hat_k, seed_of, success_interval
 from evals.leaderboard import pooled_rows
 from evals.report import number, print_table, span
+from evals.statistics.measure import ks
+from evals.statistics.planning import RANKING
 
 if TYPE_CHECKING:
-    from evals.store.schema import RunRow
+    from evals.store.schema import RunRow, TaskRow
     from evals.store.store import Store
 
 FEW = 10
-"""Categories of fewer tasks are shown as raw counts, without a rate."""
+"""Categories of fewer tasks are shown as raw counts, without a rate and without an interval."""
 
 
-def about(store: Store, run: RunRow) -> dict[str, Any]:
-    """Everything that `agentenv eval show` tells, as JSON values."""
+def about(store: Store, run: RunRow, *, partial: bool = False) -> dict[str, Any]:
+    """Everything that `agentenv eval show` tells, as JSON values.
+
+    `partial` shows pass@k over the tasks that have k attempts, where others have fewer.
+    """
     data = store.tasks(run=run.id)
     progress = store.progress(run.id)
-    categories: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
-    for _, task in data:
-        counts = categories[task.env, task.category]
-        counts[0], counts[1], counts[2] = counts[0] + 1, counts[1] + task.success, counts[2] + task.valid
     return {
         "run": run.id,
         "suite": run.suite,
@@ -45,12 +51,105 @@ def about(store: Store, run: RunRow) -> dict[str, Any]:
         "outcomes": [
             {"env": env, "outcome": outcome, "count": count} for env, outcome, count in store.outcomes(run.id)
         ],
-        "categories": [
-            {"env": env, "category": category, "tasks": tasks, "success": k, "n": n}
-            for (env, category), (tasks, k, n) in sorted(categories.items())
-        ],
+        "categories": categories([task for _, task in data]),
+        "pass_at_k": pass_table([task for _, task in data], run=run.id, partial=partial),
         "breaks_the_environment": [{"task": task, "error": error} for task, error in store.breaking_tasks(run.id)],
     }
+
+
+def categories(tasks: Sequence[TaskRow]) -> list[dict[str, Any]]:
+    """Each category of each env: counts, and from ten tasks on the mean rate over tasks with its interval."""
+    found: dict[tuple[str, str], list[TaskRow]] = defaultdict(list)
+    for task in tasks:
+        found[task.env, task.category].append(task)
+    return [_category_of(env, category, rows) for (env, category), rows in sorted(found.items())]
+
+
+def _category_of(env: str, category: str, rows: Sequence[TaskRow]) -> dict[str, Any]:
+    counts = [(row.success, row.valid) for row in rows if row.valid]
+    enough = len(rows) >= FEW and bool(counts)
+    interval = success_interval(counts) if enough else None
+    return {
+        "env": env,
+        "category": category,
+        "tasks": len(rows),
+        "success": sum(c for c, _ in counts),
+        "n": sum(n for _, n in counts),
+        "rate": fmean(c / n for c, n in counts) if enough else None,
+        **_bounds(interval, "ci_"),
+        "ci_method": interval.method if interval else None,
+    }
+
+
+def pass_table(tasks: Sequence[TaskRow], *, run: str, partial: bool) -> list[dict[str, Any]]:
+    """pass@k and pass^k of each env for k = 1, 2, 4, ... up to the attempts that were planned; none for one attempt."""
+    envs: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    most: dict[str, int] = defaultdict(int)
+    for task in tasks:
+        envs[task.env].append((task.success, task.valid))
+        most[task.env] = max(most[task.env], task.planned)
+    rows = []
+    for env, counts in envs.items():
+        for k in ks(most[env]) if most[env] > 1 else []:
+            at = _pass(counts, k, partial, mean_pass_at_k, seed_of(run, env, f"pass@{k}"))
+            hat = _pass(counts, k, partial, mean_pass_hat_k, seed_of(run, env, f"pass^{k}"))
+            rows.append(
+                {
+                    "env": env,
+                    "k": k,
+                    "tasks": at.tasks,
+                    "covered": at.covered,
+                    **_named(at, "pass_at_k"),
+                    **_named(hat, "pass_hat_k"),
+                }
+            )
+    return rows
+
+
+def _pass(counts: Sequence[tuple[int, int]], k: int, partial: bool, mean: Callable[..., PassK], seed: int) -> PassK:
+    """A task without a valid attempt counts as one that has not k of them."""
+    played = [(c, n) for c, n in counts if n]
+    found = mean(played, k, partial=partial, seed=seed)
+    whole = len(played) == len(counts) or partial
+    return replace(
+        found,
+        tasks=len(counts),
+        value=found.value if whole else None,
+        interval=found.interval if whole else None,
+    )
+
+
+def _named(found: PassK, name: str) -> dict[str, Any]:
+    return {name: found.value, **_bounds(found.interval, f"{name}_")}
+
+
+def _bounds(interval: Interval | None, prefix: str) -> dict[str, float | None]:
+    return {f"{prefix}low": interval.low if interval else None, f"{prefix}high": interval.high if interval else None}
+
+
+def print_suite(facts: dict[str, Any]) -> None:
+    """What a suite can tell apart, for people."""
+    typer.echo(f"{facts['suite']} ({facts['suite_hash'][:8]}): {facts['title']}")
+    whole = {"env": "all", "tasks": facts["tasks"], **{k: facts[k] for k in ("half_width", "detectable")}}
+    print_table(
+        [
+            {
+                "env": row["env"],
+                "tasks": str(row["tasks"]),
+                "half-width": number(row["half_width"], 3),
+                "detectable": number(row["detectable"], 3),
+            }
+            for row in [whole, *facts["envs"]]
+        ]
+    )
+    typer.echo("half-width: of the 95 % interval of a rate of one half, at one attempt a task")
+    typer.echo(
+        f"detectable: the difference of two agents that is likely to show (power {facts['power']:g}), if one of them "
+        f"alone solves {facts['assumed_discordance']:.0%} of the tasks; an estimate for planning"
+    )
+    if facts["cannot_rank"]:
+        typer.echo(f"{facts['suite']} cannot rank agents: it shows only differences over {RANKING:g}")
+    typer.echo(f"Next: agentenv eval run {facts['suite']} --agent random")
 
 
 def print_about(facts: dict[str, Any]) -> None:
@@ -63,6 +162,9 @@ def print_about(facts: dict[str, Any]) -> None:
     print_table([_line(row) for row in facts["rows"]])
     print_table([{"env": o["env"], "outcome": o["outcome"], "episodes": str(o["count"])} for o in facts["outcomes"]])
     print_table([_category(c) for c in facts["categories"] if c["category"]])
+    print_table([_passes(row) for row in facts["pass_at_k"]])
+    if any(row["pass_at_k"] is None for row in facts["pass_at_k"]):
+        typer.echo("pass@k is known only when every task has k valid attempts; --partial shows those that have")
     for broken in facts["breaks_the_environment"]:
         typer.echo(f"breaks the environment: {broken['task']}: {broken['error']}")
     typer.echo("Next: agentenv leaderboard")
@@ -87,11 +189,23 @@ def _line(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _category(row: dict[str, Any]) -> dict[str, Any]:
-    rate = row["success"] / row["n"] if row["n"] and row["tasks"] >= FEW else None
     return {
         "env": row["env"],
         "category": row["category"],
         "tasks": str(row["tasks"]),
         "k/n": f"{row['success']}/{row['n']}",
-        "rate": number(rate, 3),
+        "rate": number(row["rate"], 3),
+        "95% CI": span(row["ci_low"], row["ci_high"]),
+    }
+
+
+def _passes(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "env": row["env"],
+        "k": str(row["k"]),
+        "pass@k": number(row["pass_at_k"], 3),
+        "95% CI": span(row["pass_at_k_low"], row["pass_at_k_high"]),
+        "pass^k": number(row["pass_hat_k"], 3),
+        "its CI": span(row["pass_hat_k_low"], row["pass_hat_k_high"]),
+        "have k": f"{row['covered']} of {row['tasks']} tasks",
     }

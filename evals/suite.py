@@ -79,6 +79,11 @@ def suite_names() -> list[str]:
     return sorted(path.stem for path in SUITES.glob("*.yaml"))
 
 
+def is_suite(text: str) -> bool:
+    """Whether it names a suite, or a file that could be one, and not a run."""
+    return text in suite_names() or text.endswith((".yaml", ".yml"))
+
+
 def load(wanted: str) -> Suite:
     """The suite of a name, or of a path to a YAML file; BadSuite says what is wrong and where."""
     import msgspec

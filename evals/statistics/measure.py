@@ -6,17 +6,22 @@ weight. Invalid attempts stand beside it, with what the rate would be if all of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Protocol
 
 from agentenv.intervals import (
+    Counts,
     Interval,
+    PassK,
     bootstrap,
     bounds,
     combined,
     combined_error,
+    mean_pass_at_k,
+    mean_pass_hat_k,
     rerun,
     seed_of,
     standard_error,
@@ -40,6 +45,8 @@ class Counters(Protocol):
     steps_sum: int
     success_steps_sum: int
     malformed_sum: int
+    score_sum: float
+    scored: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,11 +62,27 @@ class Tally:
     steps_sum: int = 0
     success_steps_sum: int = 0
     malformed_sum: int = 0
+    score_sum: float = 0.0
+    scored: int = 0
 
     def add(self, task: Counters) -> None:
         """Take in the same task of one more run."""
-        for name in self.__dataclass_fields__:
-            setattr(self, name, getattr(self, name) + getattr(task, name))
+        self.planned += task.planned
+        self.valid += task.valid
+        self.success += task.success
+        self.lost += task.lost
+        self.invalid_tries += task.invalid_tries
+        self.reward_sum += task.reward_sum
+        self.steps_sum += task.steps_sum
+        self.success_steps_sum += task.success_steps_sum
+        self.malformed_sum += task.malformed_sum
+        self.score_sum += task.score_sum
+        self.scored += task.scored
+
+    @property
+    def mean_score(self) -> float:
+        """Mean raw score of the attempts that have one; there is at least one."""
+        return self.score_sum / self.scored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +115,11 @@ class Measure:
     mean_return: float | None
     return_low: float | None
     return_high: float | None
+    mean_score: float | None
+    """Of the raw scores; None unless every task has an attempt with one."""
+    score_low: float | None
+    score_high: float | None
+    score_method: str | None
     mean_steps: float | None
     success_steps: float | None
     """Mean steps of the successes alone."""
@@ -107,6 +135,9 @@ class Measure:
     """Of the settled attempts; the worst env's."""
     untested: int
     """Tasks whose attempts were all lost."""
+    pass_at_k: dict[str, float]
+    """By k = 1, 2, 4, ... and the most for which every task has k valid attempts."""
+    pass_hat_k: dict[str, float]
 
     @property
     def problem(self) -> str | None:
@@ -132,6 +163,9 @@ def measure(tallies: Sequence[Tally], *, seed: Sequence[str], suite_tasks: int, 
     interval, again = success_interval(counts), rerun(counts)
     returns = [t.reward_sum / t.valid for t in played]
     spread = bootstrap(returns, seed=seed_of(*seed, "return"))
+    scores = [t.mean_score for t in played if t.scored]
+    graded = bool(played) and len(scores) == len(played)
+    band = bootstrap(scores, seed=seed_of(*seed, "mean_score")) if graded else None
     successes, steps = sum(t.success for t in played), sum(t.steps_sum for t in played)
     attempts, lost = max((t.planned for t in tallies), default=0), sum(t.lost for t in tallies)
     done = sum(t.valid + t.lost for t in tallies)
@@ -154,6 +188,10 @@ def measure(tallies: Sequence[Tally], *, seed: Sequence[str], suite_tasks: int, 
         mean_return=fmean(returns) if returns else None,
         return_low=spread.low if spread else None,
         return_high=spread.high if spread else None,
+        mean_score=fmean(scores) if graded else None,
+        score_low=band.low if band else None,
+        score_high=band.high if band else None,
+        score_method=band.method if band else None,
         mean_steps=fmean(t.steps_sum / t.valid for t in played) if played else None,
         success_steps=sum(t.success_steps_sum for t in played) / successes if successes else None,
         malformed=sum(t.malformed_sum for t in played) / steps if steps else None,
@@ -162,13 +200,29 @@ def measure(tallies: Sequence[Tally], *, seed: Sequence[str], suite_tasks: int, 
         partial=not whole,
         invalid_share=lost / done if done else 0.0,
         untested=sum(t.valid == 0 and t.lost > 0 for t in tallies),
+        pass_at_k=_published(tallies, mean_pass_at_k),
+        pass_hat_k=_published(tallies, mean_pass_hat_k),
     )
+
+
+def ks(most: int) -> list[int]:
+    """1, 2, 4, ... up to `most`, and that."""
+    return sorted({most, *(2**i for i in range(most.bit_length()))}) if most > 0 else []
+
+
+def _published(tallies: Sequence[Tally], mean: Callable[[Counts, int], PassK]) -> dict[str, float]:
+    """The values that every task's attempts allow; nothing for a single attempt, where pass@1 is the rate."""
+    most = min((t.valid for t in tallies), default=0)
+    counts = [(t.success, t.valid) for t in tallies]
+    found = {k: mean(counts, k).value for k in ks(most)} if most > 1 else {}
+    return {str(k): value for k, value in found.items() if value is not None}
 
 
 def over_envs(parts: Sequence[Measure]) -> Measure:
     """The unweighted mean over envs; counts add up."""
     interval = combined([(p.success, _interval(p)) for p in parts if p.success is not None])
     known = all(p.success is not None for p in parts)
+    band = _band(parts)
     return Measure(
         tasks=sum(p.tasks for p in parts),
         attempts=max(p.attempts for p in parts),
@@ -188,6 +242,10 @@ def over_envs(parts: Sequence[Measure]) -> Measure:
         mean_return=_mean(p.mean_return for p in parts),
         return_low=None,
         return_high=None,
+        mean_score=_mean(p.mean_score for p in parts),
+        score_low=band.low if band else None,
+        score_high=band.high if band else None,
+        score_method=band.method if band else None,
         mean_steps=_mean(p.mean_steps for p in parts),
         success_steps=_mean(p.success_steps for p in parts),
         malformed=_mean(p.malformed for p in parts),
@@ -196,7 +254,26 @@ def over_envs(parts: Sequence[Measure]) -> Measure:
         partial=any(p.partial for p in parts),
         invalid_share=max(p.invalid_share for p in parts),
         untested=sum(p.untested for p in parts),
+        pass_at_k=_over(parts, "pass_at_k"),
+        pass_hat_k=_over(parts, "pass_hat_k"),
     )
+
+
+def _over(parts: Sequence[Measure], name: str) -> dict[str, float]:
+    """The unweighted mean for each k that every env has."""
+    tables: list[dict[str, float]] = [getattr(part, name) for part in parts]
+    shared = [k for k in tables[0] if all(k in table for table in tables)] if tables else []
+    return {k: fmean(table[k] for table in tables) for k in shared}
+
+
+def _band(parts: Sequence[Measure]) -> Interval | None:
+    """Of the mean score over envs; None where one is unknown."""
+    known = [
+        (p.mean_score, Interval(low=p.score_low, high=p.score_high, method=p.score_method))
+        for p in parts
+        if p.mean_score is not None and p.score_low is not None and p.score_high is not None and p.score_method
+    ]
+    return combined(known, least=-math.inf, most=math.inf) if len(known) == len(parts) else None
 
 
 def _interval(part: Measure) -> Interval | None:
