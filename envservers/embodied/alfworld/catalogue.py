@@ -71,6 +71,12 @@ class Template:
         """As in the reference: `pick_clean_then_place_in_recep-Mug-None-CoffeeMachine`."""
         return f"{self.chore}-{spelled(self.thing)}-None-{spelled(self.place)}"
 
+    @classmethod
+    def read(cls, text: str) -> Template:
+        """The template of such a name."""
+        chore, thing, _, place = text.split("-")
+        return cls(chore=chore, thing=thing.lower(), place=place.lower())
+
     @property
     def held_out(self) -> bool:
         """Whether the pair of thing and receptacle is in test_ood alone; so is one of three pairs."""
@@ -144,7 +150,12 @@ def _places(chore: str, kind: ThingKind, type_: RoomType) -> tuple[str, ...]:
 @functools.cache
 def spelled(kind: str) -> str:
     """A kind as the reference spells it in names of tasks."""
-    return {name.lower(): name for name in read_data("names.yaml")}.get(kind, kind.capitalize())
+    return _spellings().get(kind, kind.capitalize())
+
+
+@functools.cache
+def _spellings() -> Mapping[str, str]:
+    return {name.lower(): name for name in read_data("names.yaml")}
 
 
 def read_data(name: str) -> Any:
@@ -152,3 +163,8 @@ def read_data(name: str) -> Any:
     import yaml
 
     return yaml.safe_load(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+def load() -> None:
+    """Read every data file, which the first user of each would do."""
+    thing_kinds(), room_types(), chores(), _spellings()

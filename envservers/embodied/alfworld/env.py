@@ -9,16 +9,13 @@ from dataclasses import dataclass, replace
 from agentenv.env import Env
 from agentenv.errors import EnvFailed, EpisodeOver, ResetNeeded
 from agentenv.protocol import Action, Outcome, StepResult, Task
-from envservers.embodied.alfworld.catalogue import Template
+from envservers.embodied.alfworld.catalogue import Template, load
 from envservers.embodied.alfworld.generate import canonical_digest, make_house
 from envservers.embodied.alfworld.house import House, State, satisfied
 from envservers.embodied.alfworld.menu import menu
 from envservers.embodied.alfworld.rules import act
 from envservers.embodied.alfworld.solution import solution
-from envservers.embodied.alfworld.words import opening
-
-PUT = {"put": "put {thing} in/on {place}", "move": "move {thing} to {place}"}
-"""Words for putting down, by grammar: ALFWorld 0.3 and ALFWorld 0.4. Both are understood at all times."""
+from envservers.embodied.alfworld.words import PUT, opening
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +34,7 @@ class AlfWorld(Env):
         self.list_actions = list_actions
         self.grammar = grammar
         self._episode: Episode | None = None  # None until reset()
+        load()  # once in a process; now, so that no reset has to
 
     def reset(self, task: Task) -> StepResult:
         """Stand in the middle of the task's room."""

@@ -8,12 +8,12 @@ from itertools import cycle
 from pathlib import Path
 
 from envservers.embodied.alfworld.catalogue import Template, chores, is_unseen, room_types, templates
-from envservers.embodied.alfworld.env import PUT
 from envservers.embodied.alfworld.generate import canonical_digest, has_room_for, make_house
 from envservers.embodied.alfworld.house import satisfied
 from envservers.embodied.alfworld.solution import solution
 from envservers.embodied.alfworld.spec import MAX_STEPS
 from envservers.embodied.alfworld.tasks import Row
+from envservers.embodied.alfworld.words import PUT
 
 COUNTS = {"train": 5_000, "dev": 200, "test": 200, "test_unseen": 200, "test_ood": 400}
 FIRST_SEED = {"train": 0, "dev": 100_000, "test": 200_000, "test_unseen": 300_000, "test_ood": 400_000}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from agentenv.registry import RANDOM, Concurrency, EnvSpec, Option
+from agentenv.registry import RANDOM, Concurrency, EnvSpec, Option, Shortcut
 
 MAX_STEPS = 50
 """As in the reference."""
@@ -61,7 +61,15 @@ SPEC = EnvSpec(
             help="How the list of actions words putting down: put X in/on Y, or move X to Y. Both always work.",
         ),
     ),
-    shortcuts=(replace(RANDOM, ceiling=0.02),),
+    shortcuts=(
+        replace(RANDOM, ceiling=0.02),
+        Shortcut(
+            name="likeliest",
+            entry="envservers.embodied.alfworld.shortcuts:Likeliest",
+            ceiling=0.35,
+            about="does the chore, but looks only where such things mostly lie in train",
+        ),
+    ),
     snapshots=True,
     licence="Apache-2.0",
     world="agentenv-alfworld-v1",

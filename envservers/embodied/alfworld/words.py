@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from envservers.embodied.alfworld.house import House, State, lying_at, reachable, seen
 
+PUT = {"put": "put {thing} in/on {place}", "move": "move {thing} to {place}"}
+"""Words for putting down, by grammar: ALFWorld 0.3 and ALFWorld 0.4. Both are understood at all times."""
 NOTHING_HAPPENS = "Nothing happens."
 HELP = (
     "Available commands:\n"
