@@ -1,6 +1,7 @@
 """Checkpoints of a run: written aside, then renamed, so that a folder with a step's name is whole.
 
-One holds `learner/` (the backend's own files), `config.json` (the settings) and `state.json` (what the loop must know).
+One holds `learner/` (the backend's own files), `config.json` (the settings), `state.json` (what the loop must know) and
+`trained_on.json` (digests of the tasks that the weights have seen).
 A run that is killed in the middle of a save leaves a hidden folder, which the next save removes.
 """
 
@@ -11,11 +12,12 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from agentenv.errors import AgentEnvError, BadCall
+from agentenv.trained_on import inherited, write_trained_on
 from trainers.config import TrainConfig
 from trainers.faults import fault_point
 from trainers.learner import Learner
@@ -43,9 +45,19 @@ class Checkpoints:
         self.folder, self._keep = folder, keep
 
     def save(
-        self, learner: Learner, *, step: int, state: Mapping[str, Any], config: TrainConfig, best: bool = False
+        self,
+        learner: Learner,
+        *,
+        step: int,
+        state: Mapping[str, Any],
+        config: TrainConfig,
+        best: bool = False,
+        tasks: Collection[str] = (),
     ) -> Path:
-        """Write the checkpoint of a step; `best` marks it as such. Raises CheckpointFailed, say on a full disk."""
+        """Write the checkpoint of a step; `best` marks it as such. Raises CheckpointFailed, say on a full disk.
+
+        `tasks` are the digests of those that the run was trained on; those of the model it began with are added.
+        """
         final = self.folder / f"step-{step:08d}"
         aside = self.folder / f".{final.name}.unfinished"
         try:
@@ -56,6 +68,7 @@ class Checkpoints:
             fault_point("save:learner")
             _write(aside / CONFIG, json.dumps(plain(config), indent=1))
             _write(aside / STATE, json.dumps(dict(state), indent=1))
+            write_trained_on(aside, {*tasks, *inherited(config.model.path)})
             fault_point("save:state")
             _put_in_place(aside, final)
             fault_point("save:renamed")

@@ -108,7 +108,14 @@ class RunFolder:
 
     def save(self, learner: Learner, state: RunState, *, best: bool = False) -> None:
         """A checkpoint of everything."""
-        self.checkpoints.save(learner, step=state.step, state=state.state(), config=self.config, best=best)
+        self.checkpoints.save(
+            learner,
+            step=state.step,
+            state=state.state(),
+            config=self.config,
+            best=best,
+            tasks=state.cursor.drawn(),
+        )
 
     def write_rollouts(self, kind: str, step: int, records: Iterable[Trajectory]) -> None:
         """The episodes of a step, as records that `agentenv audit-tokens` and every reader of records take."""

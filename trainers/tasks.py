@@ -68,6 +68,14 @@ class TaskCursor:
                 self.positions[env] += 1
         return slots
 
+    def drawn(self) -> frozenset[str]:
+        """Digests of all tasks that were ever drawn."""
+        found: set[str] = set()
+        for order, position in zip(self._orders, self.positions, strict=True):
+            whole = position >= len(order.tasks)
+            found |= {t.digest for t in (order.tasks if whole else (order.at(i) for i in range(position)))}
+        return frozenset(found)
+
     def state(self) -> dict[str, Any]:
         """What a checkpoint stores."""
         return {

@@ -11,6 +11,7 @@ import pytest
 from token_batches import learner_config
 
 from agentenv.errors import BadCall
+from agentenv.trained_on import trained_on, write_trained_on
 from trainers.checkpoints import WRITE_POINTS, CheckpointFailed, Checkpoints, read_config, read_state
 
 
@@ -113,3 +114,13 @@ def test_an_error_of_the_learner_is_the_callers(tmp_path):
     with pytest.raises(CheckpointFailed, match="No space left on device"):
         Checkpoints(tmp_path, keep=1).save(Broken(), step=1, state={}, config=learner_config(tmp_path))
     assert json.dumps([p.name for p in tmp_path.iterdir()]) == "[]"
+
+
+def test_a_checkpoint_says_which_tasks_its_weights_have_seen_those_of_the_first_model_too(tmp_path):
+    first = tmp_path / "first"
+    first.mkdir()
+    write_trained_on(first, ["before"])
+    config = learner_config(tmp_path)
+    config.model.path = str(first)
+    made = Checkpoints(tmp_path, keep=1).save(FileLearner(), step=1, state={}, config=config, tasks={"now"})
+    assert trained_on(made) == {"before", "now"}

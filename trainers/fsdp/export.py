@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from agentenv.trained_on import trained_on, write_trained_on
+
 WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".gguf", ".msgpack", ".h5", ".index.json")
 """Files of the source folder that are weights, by ending."""
 
@@ -60,6 +62,7 @@ def export_checkpoint(checkpoint: Path, out: Path, *, model: Path | None, dtype:
         learner.load_policy(checkpoint / LEARNER)
         shutil.rmtree(aside, ignore_errors=True)
         write_folder(aside, Path(config.model.path), learner.weights(), dtype=dtype)
+        write_trained_on(aside, trained_on(checkpoint) or ())
         if out.exists():
             out.rmdir()
         aside.rename(out)

@@ -19,6 +19,7 @@ from agentenv.errors import AgentEnvError
 from agentenv.protocol import digest_of
 from agentenv.registry import get_spec
 from agentenv.render import Renderer
+from agentenv.trained_on import inherited, write_trained_on
 from agentenv.trajectory import Trajectory
 from trainers.audit import audit_batch
 from trainers.batch import Episode, TokenBatch
@@ -151,7 +152,9 @@ async def _sft(config: SftConfig, learner: Learner) -> Summary:
     finally:
         for tracker in trackers:
             tracker.close()
-    learner.export(Path(config.out) if config.out else Path(config.run.dir) / "model")
+    out = Path(config.out) if config.out else Path(config.run.dir) / "model"
+    learner.export(out)
+    write_trained_on(out, {*(r.task.digest for r in kept), *inherited(config.model.path)})
     if config.run.plots:
         draw(Path(config.run.dir))
     summary.metrics |= {f"left_out/{reason}": float(n) for reason, n in left.items()}

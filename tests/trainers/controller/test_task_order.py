@@ -113,3 +113,12 @@ def test_a_file_of_other_tasks_is_refused(tmp_path, text, words):
         chosen(refs(10), str(file))
     with pytest.raises(BadSetting, match="cannot read"):
         chosen(refs(10), str(tmp_path / "nowhere"))
+
+
+def test_the_tasks_that_were_drawn_are_known_and_all_of_them_after_an_epoch():
+    drawing = cursor(12)
+    assert drawing.drawn() == frozenset()
+    digests = {slot.task.digest for slot in drawing.draw(5)}
+    assert drawing.drawn() == digests
+    drawing.draw(20)
+    assert drawing.drawn() == {task.digest for task in refs(12)}
