@@ -1,0 +1,1 @@
+"""A task-list service: projects, sections, tasks, dates, priorities, labels and people."""

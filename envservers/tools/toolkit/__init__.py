@@ -1,0 +1,1 @@
+"""What every tool environment shares: reading calls, a table of typed tools, answers, the episode."""
