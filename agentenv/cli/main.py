@@ -30,6 +30,7 @@ OWN = {
     "check": "agentenv.cli.check:check",
     "bench": "agentenv.cli.bench:bench",
     "demo": "agentenv.cli.demo:demo",
+    "data": "agentenv.data.cli:app",
     "doctor": "agentenv.cli.doctor:doctor",
     "new": "agentenv.cli.new:app",
 }

@@ -12,7 +12,6 @@ from agentenv.protocol import Task
 from agentenv.registry import TableTasks
 from envservers.math.numbers import exact_text, parse_number
 from envservers.math.spec import ENV_ID
-from envservers.math.tasks import step_limit
 
 VERSION = "1"
 SOURCE = "openai/gsm8k"
@@ -20,7 +19,7 @@ _NOTE = re.compile(r"<<([^<>]*)>>")
 """GSM8K's note of a calculation, such as `<<48/2=24>>`."""
 
 
-def file_tasks(path: Path, mode: str) -> TableTasks:
+def file_tasks(path: Path) -> TableTasks:
     """The tasks of a file, or of a folder of them; a split is what stands before the first `-` of the name."""
     found = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not found or not path.exists():
@@ -29,13 +28,13 @@ def file_tasks(path: Path, mode: str) -> TableTasks:
     for file in found:
         by_split.setdefault(file.stem.partition("-")[0], []).append(file)
     tables = {
-        split: [_task(split, index, row, mode) for index, row in enumerate(_rows(by_split[split]))]
+        split: [_task(split, index, row) for index, row in enumerate(_rows(by_split[split]))]
         for split in sorted(by_split, key=lambda name: (name != "train", name))
     }
     empty = [split for split, tasks in tables.items() if not tasks]
     if empty:
         raise UnknownOption(f"option gsm8k={str(path)!r}: no problem in {', '.join(empty)}")
-    return TableTasks(tables=tables, version=VERSION, options={"mode": mode})
+    return TableTasks(tables=tables, version=VERSION)
 
 
 def _rows(paths: list[Path]) -> Iterator[Mapping[str, Any]]:
@@ -52,7 +51,7 @@ def _rows(paths: list[Path]) -> Iterator[Mapping[str, Any]]:
         yield from rows
 
 
-def _task(split: str, index: int, row: Mapping[str, Any], mode: str) -> Task:
+def _task(split: str, index: int, row: Mapping[str, Any]) -> Task:
     question, solution = _told(row)
     value = parse_number(solution.rpartition("####")[2]) if question else None
     if value is None:
@@ -74,7 +73,6 @@ def _task(split: str, index: int, row: Mapping[str, Any], mode: str) -> Task:
             "canonical": " ".join(question.split()).lower(),
             "source": SOURCE,
         },
-        max_steps=step_limit(mode),
     )
 
 

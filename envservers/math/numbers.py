@@ -29,18 +29,19 @@ _TEX = (
     (re.compile(r"\\[()\[\],;! ]|\\q?quad"), " "),
     (re.compile(r"\\([$%])"), r"\1"),
     (re.compile(r"\^?\{?\\circ\}?"), "°"),
-    (re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}"), ""),
+    (re.compile(r"\A\s*(\*{1,3}|_{1,3}|`{1,3})(.+?)\1"), r"\2 "),
+    (re.compile(r"[*_`]{1,3}\s*\Z"), ""),
 )
 _LEAD = re.compile(r"(?:so |thus |therefore |hence )?,?\s*(?:the )?(?:final )?answer(?: is)?\s*:?\s*", re.IGNORECASE)
 
-_MONEY = r"[$€£¥]?\s*"
+_MONEY = r"[$€£¥₹]?\s*"
 _DECIMAL = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]*)?|\.[0-9]+"
 _UNIT = r"(?:(?:sq(?:uare)? ?)?(?:mm|cm|dm|km|m|ft|in|yd|mi)(?:\^?\{?[23]\}?|[²³])|[^\W\d_][^\d\n=+*<>]{0,60})"
 _NUMBER = re.compile(
     rf"(?P<sign>[-+]?)\s*{_MONEY}(?P<inner>[-+]?)\s*"
     rf"(?:(?P<whole>[0-9]+)\s+(?P<top>[0-9]+)\s*/\s*(?P<bottom>[0-9]+)|"
     rf"(?P<number>{_DECIMAL})(?:\s*/\s*(?P<under>{_DECIMAL}))?)"
-    rf"\s*[$€£¥%°]?\s*(?:[(/]?\s*(?:{_UNIT})\)?)?\s*[.!]?"
+    rf"\s*[$€£¥₹%°]?\s*(?:[(/]?\s*(?:{_UNIT})\)?)?\s*[.!]?"
 )
 
 

@@ -30,8 +30,8 @@ SPEC = EnvSpec(
     title="Word problems, answered with a number at once or with a calculator",
     entry="envservers.math.env:MathEnv",
     tasks="envservers.math.tasks:make_tasks",
-    concurrency=Concurrency.INLINE,
-    max_steps=16,  # with mode=answer a task allows one step
+    concurrency=Concurrency.ANY_THREAD,  # a long reply takes over 1 ms to read
+    max_steps=16,  # with mode=answer the first reply ends the episode
     success_rule=(
         "The final answer is the right number, exactly; how it is written does not matter (commas, currency, percent "
         "sign, fractions, a unit). Reward 1.0 on that step, 0.0 on all others."

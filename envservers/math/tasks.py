@@ -37,12 +37,11 @@ class Row:
 
 def make_tasks(options: Mapping[str, Any]) -> TaskSet:
     """The task set under these options; no problem is made before it is asked for."""
-    mode, file = options.get("mode") or "answer", options.get("gsm8k") or ""
-    if file:
+    if file := options.get("gsm8k"):
         from envservers.math.gsm8k import file_tasks
 
-        return file_tasks(Path(file), mode)
-    return GeneratedTasks(mode)
+        return file_tasks(Path(file))
+    return GeneratedTasks()
 
 
 def canonical_task(task: Task) -> Any:
@@ -62,21 +61,13 @@ def training_row(task: Task) -> Mapping[str, Any]:
     }
 
 
-def step_limit(mode: str) -> int | None:
-    """A task's own limit: one reply, or the card's."""
-    return 1 if mode == "answer" else None
-
-
 class GeneratedTasks:
     """The table as a task set."""
 
-    def __init__(self, mode: str) -> None:
-        self._mode = mode
-
     @property
     def digest(self) -> str:
-        """Of the generator's version, the table and the mode, which fix every task."""
-        return digest_of([ENV_ID, VERSION, hashlib.sha256(_text().encode()).hexdigest(), self._mode])
+        """Of the generator's version and the table, which fix every task; the mode changes none."""
+        return digest_of([ENV_ID, VERSION, hashlib.sha256(_text().encode()).hexdigest()])
 
     def splits(self) -> tuple[str, ...]:
         """`test_ood` has templates, phrasings, people and things of its own."""
@@ -110,7 +101,6 @@ class GeneratedTasks:
                 "canonical": problem.canonical(template.name),
                 "aside": problem.aside,
             },
-            max_steps=step_limit(self._mode),
         )
 
 
