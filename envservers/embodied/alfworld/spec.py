@@ -92,6 +92,4 @@ SPEC = EnvSpec(
         _function("inventory", "See what you carry.", "inventory"),
     ),
     malformed_text="Invalid action: {reason}. Answer with one action, such as `go to countertop 1`.",
-    reset_s=10.0,
-    step_s=5.0,
 )
