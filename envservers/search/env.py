@@ -11,7 +11,7 @@ from agentenv.protocol import Action, StepResult, Task
 from envservers.search.passages import information
 from envservers.search.retrieve.base import Retriever
 from envservers.search.scoring import exact_match, f1
-from envservers.search.sources import retriever_of
+from envservers.search.sources import BM25, retriever_of
 from envservers.search.spec import SPEC
 from envservers.search.turns import Kind, read_turn
 
@@ -36,12 +36,13 @@ class SearchEnv(Env):
         size: str = "full",
         corpus: str = "",
         questions: str = "",
-        retriever: str = "",
+        retriever: str = BM25,
+        dense_model: str = "",
         match: str = "classic",
     ) -> None:
         self.topk, self.match = topk, match
         self.questions = questions  # already in the tasks
-        self._source = {"size": size, "corpus": corpus, "url": retriever}
+        self._source = {"size": size, "corpus": corpus, "retriever": retriever, "dense_model": dense_model}
         self._asked: Asked | None = None  # None until reset()
 
     def reset(self, task: Task) -> StepResult:

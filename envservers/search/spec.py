@@ -42,7 +42,18 @@ SPEC = EnvSpec(
             scope="server",
         ),
         Option(
-            name="retriever", type=str, default="", help="http address of a retriever to ask instead.", scope="server"
+            name="retriever",
+            type=str,
+            default="bm25",
+            help="bm25, dense (vectors of a sentence-transformers model), or the http address of a server to ask.",
+            scope="server",
+        ),
+        Option(
+            name="dense_model",
+            type=str,
+            default="",
+            help="Folder of a sentence-transformers model; else all-MiniLM-L6-v2 of the extra dense.",
+            scope="server",
         ),
         Option(
             name="match",
@@ -83,6 +94,7 @@ SPEC = EnvSpec(
         {
             "name": "search",
             "description": "Search the encyclopedia.",
+            "text": "<search>{query}</search>",
             "parameters": {
                 "type": "object",
                 "properties": {"query": {"type": "string"}},
@@ -93,6 +105,7 @@ SPEC = EnvSpec(
         {
             "name": "answer",
             "description": "Answer the question; this ends the episode.",
+            "text": "<answer>{answer}</answer>",
             "parameters": {
                 "type": "object",
                 "properties": {"answer": {"type": "string"}},

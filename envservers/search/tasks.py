@@ -27,10 +27,17 @@ _opening = threading.Lock()
 
 def make_tasks(options: Mapping[str, Any]) -> TaskSet:
     """The task set under these options; nothing is built before a task is asked for."""
-    corpus, questions, url = (options.get(name) or "" for name in ("corpus", "questions", "retriever"))
-    if bool(questions) != bool(corpus or url):
-        raise UnknownOption("options corpus or retriever, and questions: give both what is searched and what is asked")
+    corpus, questions, retriever = (options.get(name) or "" for name in ("corpus", "questions", "retriever"))
+    if bool(questions) != bool(corpus or is_address(retriever)):
+        raise UnknownOption(
+            "options corpus or the address of a retriever, and questions: give both what is searched and what is asked"
+        )
     return file_tasks(Path(questions)) if questions else WorldTasks(options.get("size") or "full")
+
+
+def is_address(retriever: str) -> bool:
+    """Whether the option names a server, which has passages of its own."""
+    return retriever.startswith(("http://", "https://"))
 
 
 def canonical_task(task: Task) -> Any:
