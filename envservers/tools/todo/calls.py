@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, UnsetType, field
 
 from envservers.tools.toolkit.table import Arguments
 
@@ -115,7 +115,7 @@ class CreateTask(Arguments):
     description: Long = ""
     due_date: Due | None = None
     priority: Priority = 1
-    labels: Labels = []
+    labels: Labels = field(default_factory=list)
     duration_minutes: Minutes | None = None
     assignee_id: Id | None = None
 
@@ -126,11 +126,11 @@ class UpdateTask(Arguments):
     task_id: Id
     content: Text | UnsetType = UNSET
     description: Long | UnsetType = UNSET
-    due_date: Due | None | UnsetType = UNSET
+    due_date: Due | UnsetType | None = UNSET
     priority: Priority | UnsetType = UNSET
     labels: Labels | UnsetType = UNSET
-    duration_minutes: Minutes | None | UnsetType = UNSET
-    assignee_id: Id | None | UnsetType = UNSET
+    duration_minutes: Minutes | UnsetType | None = UNSET
+    assignee_id: Id | UnsetType | None = UNSET
 
 
 class MoveTask(Arguments):

@@ -17,8 +17,8 @@ SPEC = EnvSpec(
     concurrency=Concurrency.ANY_THREAD,
     max_steps=60,  # each task has a limit of its own: twice its scripted solution and ten more
     success_rule=(
-        "When finish is called, every project, section and task is as expected, field by field, nothing else has changed, "
-        "and the answer is right where one is asked. Reward 1.0 on that step, 0.0 on all others."
+        "When finish is called, every project, section and task is as expected, field by field, nothing else has "
+        "changed, and the answer is right where one is asked. Reward 1.0 on that step, 0.0 on all others."
     ),
     action_grammar=(
         "TOOL with Action Input: JSON_OBJECT\n"

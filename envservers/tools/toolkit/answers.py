@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,6})?", re.ASCII)
 
 
 def right(answer: object, wanted: Mapping[str, Any] | None) -> bool:
-    """`wanted` is `{"type": number | date | text | texts, "value": ...}`; None asks nothing, so that anything is right."""
+    """`wanted` is `{"type": number | date | text | texts, "value": ...}`; where it is None, nothing is asked."""
     if wanted is None:
         return True
     match wanted["type"]:

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agentenv.errors import BadCall
-
 MAX_CHARS = 16_384
 """Of one action; a longer one is refused unread."""
 FORM = "Action: [tool name] with Action Input: [a JSON object]"
@@ -72,13 +70,3 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _constant(name: str) -> Any:
     raise Refused(f"the Action Input is not JSON: {name} is no number")
-
-
-def text_of(name: str, arguments: Mapping[str, Any]) -> str:
-    """The action that makes a call; BadCall when the call cannot be read back."""
-    text = str(Call(name=name, arguments=arguments))
-    try:
-        read_call(text)
-    except Refused as error:
-        raise BadCall(f"{name} makes no action: {error}") from error
-    return text

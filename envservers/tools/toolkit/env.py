@@ -134,9 +134,7 @@ class ToolEnv(Env, Generic[S]):
         success = state_right and answer_right
         self._episode = replace(episode, outcome="success" if success else "failure")
         info = {"tool": "finish", "state_right": state_right, "answer_right": answer_right}
-        return StepResult(
-            observation="Finished.", reward=float(success), terminated=True, success=success, info=info
-        )
+        return StepResult(observation="Finished.", reward=float(success), terminated=True, success=success, info=info)
 
     def _running(self) -> Episode[S]:
         if self._episode is None:

@@ -11,12 +11,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from envservers.tools.toolkit.call import Call, Refused, read_call, text_of
+from envservers.tools.toolkit.call import Call, Refused, read_call
 
 S = TypeVar("S")
 MAX_REASON = 300
@@ -65,6 +65,7 @@ class Called(Generic[S]):
     refused: bool = False
 
 
+@cache
 def name_of(arguments: type[Arguments]) -> str:
     """`GetTasks` is the tool `get_tasks`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", arguments.__name__).lower()
@@ -72,20 +73,21 @@ def name_of(arguments: type[Arguments]) -> str:
 
 def action_of(call: Arguments) -> str:
     """The action text of a call; arguments that stand at their defaults are left out."""
-    values = msgspec.to_builtins(call)
-    return text_of(name_of(type(call)), {name: values[name] for name in given(call)})
+    return str(Call(name=name_of(type(call)), arguments=msgspec.to_builtins(given(call))))
 
 
 def given(call: Arguments) -> dict[str, Any]:
     """The arguments of a call but for those that stand at their defaults."""
-    found = {}
-    for field in msgspec.structs.fields(call):
-        value = getattr(call, field.name)
-        made = field.default_factory
-        default = made() if callable(made) else field.default
-        if value is not msgspec.UNSET and (field.required or value != default):
-            found[field.name] = value
-    return found
+    values = {name: getattr(call, name) for name in call.__struct_fields__}
+    defaults = _defaults(type(call))
+    return {name: value for name, value in values.items() if name not in defaults or value != defaults[name]}
+
+
+@cache
+def _defaults(arguments: type[Arguments]) -> dict[str, Any]:
+    fields = [field for field in msgspec.structs.fields(arguments) if not field.required]
+    made = {field.name: field.default_factory for field in fields}
+    return {field.name: factory() if callable(factory := made[field.name]) else field.default for field in fields}
 
 
 def function_of(arguments: type[Arguments]) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from todo_play import ANNA, BRUSH, DONE, HOME, MAIL, PAINT, SAND, SHED, WORK, after, small
 
 from envservers.tools.todo.compare import same
 from envservers.tools.todo.service import TOOLKIT
 from envservers.tools.todo.state import MAX_DEPTH, MAX_THINGS
-from todo_play import ANNA, BRUSH, DONE, HOME, MAIL, PAINT, SAND, SHED, WORK, after, small
 
 
 def act(name, /, **arguments):
@@ -17,7 +17,14 @@ def act(name, /, **arguments):
 def test_listings_show_open_tasks_without_what_they_do_not_have():
     _, text = after(act("get_tasks", project_id=HOME))
     assert json.loads(text) == [
-        {"id": PAINT, "content": "Paint", "section_id": SHED, "due_date": "2030-05-01", "priority": 1, "labels": ["home"]},
+        {
+            "id": PAINT,
+            "content": "Paint",
+            "section_id": SHED,
+            "due_date": "2030-05-01",
+            "priority": 1,
+            "labels": ["home"],
+        },
         {"id": SAND, "content": "Sand", "section_id": SHED, "parent_id": PAINT, "priority": 1},
     ]
     assert [row["id"] for row in json.loads(after(act("get_completed_tasks", project_id=HOME))[1])] == [BRUSH, DONE]
@@ -114,7 +121,13 @@ def test_end_states_are_equal_whatever_the_order_of_creation_and_not_with_one_fi
     assert not same(one, after(first, second, second)[0], start)
     spaced = after(act("update_task", task_id=PAINT, content=" Paint "))[0]
     assert same(spaced, start, start)
-    for field, value in {"content": "Painting", "description": "x", "priority": 2, "labels": [], "duration_minutes": 5}.items():
+    for field, value in {
+        "content": "Painting",
+        "description": "x",
+        "priority": 2,
+        "labels": [],
+        "duration_minutes": 5,
+    }.items():
         assert not same(after(act("update_task", task_id=PAINT, **{field: value}))[0], start, start), field
     assert not same(after(act("update_task", task_id=PAINT, assignee_id=ANNA))[0], start, start)
 

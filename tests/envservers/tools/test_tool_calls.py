@@ -1,11 +1,11 @@
 """How the action of a tool environment is read: JSON and nothing else, with the reason for what is refused."""
 
 import pytest
+from todo_play import HOME, after, small
 
 from agentenv.agents.parse import parse
 from agentenv.agents.prompts import load_format
 from envservers.tools.toolkit.call import MAX_CHARS, Refused, read_call
-from todo_play import HOME, after, small
 
 TASKS = f'get_tasks with Action Input: {{"project_id": "{HOME}"}}'
 

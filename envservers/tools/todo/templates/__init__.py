@@ -1,0 +1,1 @@
+"""The kinds of tasks, by what is to be done."""

@@ -118,9 +118,7 @@ def copy_task(s: Script) -> Slots:
     if task.content in {t.content for t in s.state.tasks.values() if t.project_id == other.id}:
         raise NoFit
     s.see_tasks(project)
-    s.do(
-        c.CreateTask(project_id=other.id, content=task.content, due_date=task.due_date, priority=task.priority)
-    )
+    s.do(c.CreateTask(project_id=other.id, content=task.content, due_date=task.due_date, priority=task.priority))
     return {"project": project.name, "other": other.name, "task": task.content}
 
 

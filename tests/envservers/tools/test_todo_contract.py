@@ -1,0 +1,75 @@
+"""Todo and the contract of environments; the report of its scripted solution; what shortcuts reach."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from todo_play import solved
+
+import envservers.tools.todo
+from agentenv.agents.prompts import opening_of
+from agentenv.registry import get_spec
+from agentenv.testing import check_env
+from agentenv.testing.controls import controls
+from envservers.tools.todo.spec import SPEC
+from envservers.tools.todo.tasks import table
+
+REPORT = Path(envservers.tools.todo.__file__).with_name("proof.jsonl")
+QUICK = ("card_is_sound", "options_are_validated", "close_twice", "odd_actions_answered", "snapshots_restore")
+
+
+def test_the_env_is_found_by_its_entry_point_and_listing_it_makes_no_world():
+    assert get_spec("todo") == SPEC
+    code = (
+        "import sys; from agentenv.registry import get_spec; get_spec('todo').task_set().get('test', 0);"
+        "print([name for name in sys.modules if name.endswith(('todo.cases', 'todo.world', 'todo.env'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_rules_that_matter_most_are_kept():
+    report = check_env(SPEC, rules=QUICK, measured=False, budget_s=1)
+    assert report.failed == [], {finding.rule: finding.detail for finding in report.findings}
+
+
+@pytest.mark.slow
+def test_every_rule_of_the_contract_is_kept():
+    report = check_env(SPEC, measured=False, budget_s=5)
+    assert report.failed == [], {finding.rule: finding.detail for finding in report.findings}
+
+
+def test_the_report_proves_every_task_outside_of_train_as_it_is():
+    head, *lines = map(json.loads, REPORT.read_text(encoding="utf-8").splitlines())
+    assert head == {"env": "todo", "version": SPEC.version, "options": {}, "tasks": SPEC.task_set().digest}
+    solved_in = {line["id"]: (line["steps"], line["digest"]) for line in lines if "problem" not in line}
+    tasks = SPEC.task_set()
+    expected = {
+        f"todo/{split}/{index}": (row.steps, tasks.get(split, index).digest[:16])
+        for split, rows in table().items()
+        if split != "train"
+        for index, row in enumerate(rows)
+    }
+    assert solved_in == expected
+    for level in range(1, 5):
+        index = next(i for i in range(50) if tasks.get("test_ood", i).difficulty == level)
+        assert len(solved("test_ood", index)) == solved_in[f"todo/test_ood/{index}"][0]
+
+
+def test_shortcuts_stay_under_their_ceilings():
+    found = asyncio.run(controls(SPEC, names=["noop", "each_tool", "each_read", "frequent", "impossible"], seeds=1))
+    assert {control.name: control.tasks for control in found if control.ok} == dict.fromkeys(
+        ["noop", "each_tool", "each_read", "frequent", "impossible"], 50
+    )
+    [impossible] = [control for control in found if control.name == "impossible"]
+    assert impossible.by_category["impossible"] == 1.0
+    assert impossible.success == impossible.by_category["impossible"] * 3 / 50
+
+
+def test_the_prompt_names_every_tool():
+    [opening, _] = opening_of(SPEC).prompt.messages
+    for function in SPEC.functions:
+        assert function["name"] in opening["content"]
