@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from evals.statistics.published import Comparability, Standing
 
 if TYPE_CHECKING:
     from evals.leaderboard import Row
@@ -22,25 +24,60 @@ MALFORMED_WARNING = 0.2
 """Share of unreadable completions above which a low score is likely a matter of format."""
 
 
-def print_board(rows: Sequence[Row]) -> None:
-    """One table for everything that may be compared."""
+def print_board(rows: Sequence[Row], published: Mapping[tuple[str, str], Sequence[Standing]] | None = None) -> None:
+    """One table for everything that may be compared; `published` scores by suite and world hash beside their like."""
     for (suite, suite_hash, world_hash), group in groupby(rows, key=lambda r: (r.suite, r.suite_hash, r.world_hash)):
         shown = list(group)
         several = len({(r.suite_hash, r.world_hash) for r in rows if r.suite == suite}) > 1
         mark = f" (suite {suite_hash[:8]}, worlds {world_hash[:8]})" if several else ""
         typer.echo(f"{suite}{mark}: {measured(shown[0].metric)} over tasks, with 95 % intervals")
         lines: list[dict[str, str]] = []
+        standing = (published or {}).get((suite_hash, world_hash), ())
         for env, section in groupby(shown, key=lambda r: r.env):
-            lines += [{**_row(row), "env": env if i == 0 else ""} for i, row in enumerate(section)]
+            others = [s for s in standing if s.env == env and s.comparability is Comparability.EXACT]
+            lines += [
+                {**line, "env": env if i == 0 else ""} for i, line in enumerate(with_published(list(section), others))
+            ]
             lines.append({})
         print_table(lines[:-1])
-        for warning in dict.fromkeys(warnings(shown)):
+        for warning in [*dict.fromkeys(warnings(shown)), *footnotes(standing)]:
             typer.echo(warning)
 
 
 def measured(metric: str) -> str:
     """What tables call the suite's metric."""
     return "success rate" if metric == "success" else metric.replace("_", " ")
+
+
+def with_published(rows: Sequence[Row], others: Sequence[Standing]) -> list[dict[str, Any]]:
+    """The lines of a section: a published score stands after the ranked rows that are as good, and has no rank."""
+    placed = [(-row.score, 0, _row(row)) for row in rows if row.rank is not None and row.score is not None]
+    placed += [(-standing.published.score, 1, _published(standing)) for standing in others]
+    return [
+        *(line for *_, line in sorted(placed, key=lambda item: item[:2])),
+        *(_row(row) for row in rows if row.rank is None),
+    ]
+
+
+def _published(standing: Standing) -> dict[str, Any]:
+    score = standing.published
+    name = "success" if score.metric == "success" else "score"
+    return {
+        "env": standing.env,
+        "agent": score.agent,
+        name: number(score.score, 3),
+        "": f"not run here: {score.source}",
+    }
+
+
+def footnotes(standing: Sequence[Standing]) -> list[str]:
+    """Published scores of the same engine that were made otherwise."""
+    return [
+        f"Published on {s.env}, not comparable ({', '.join(s.differs)} differ): {s.published.agent} "
+        f"{number(s.published.score, 3)}, {s.published.source}, {s.published.date}"
+        for s in standing
+        if s.comparability is Comparability.SAME_ENGINE
+    ]
 
 
 def print_results(rows: Iterable[Row]) -> None:
