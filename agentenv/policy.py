@@ -11,6 +11,16 @@ Message = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A call of a function, as an endpoint tells it."""
+
+    id: str
+    name: str
+    arguments: str
+    """JSON text of the model's; not checked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
     """What a policy sampled."""
 
@@ -38,6 +48,10 @@ class Completion:
     logprobs: list[float] | None = None
     """[T]"""
     policy_version: int | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Calls that the endpoint tells beside the text."""
+    cost: float | None = None
+    """By the user's price table; None when there is none or something in it or in the counts is unknown."""
     notes: Mapping[str, Any] = field(default_factory=dict)
     """What else should be kept in the record."""
 

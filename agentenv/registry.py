@@ -20,6 +20,7 @@ from typing import Any, Protocol, cast
 
 from agentenv.env import AsyncEnv, Env
 from agentenv.errors import BadCall, EnvUnavailable, UnknownEnv, UnknownOption, UnknownTask
+from agentenv.functions import check_functions
 from agentenv.plugins import Broken, load_group
 from agentenv.protocol import Task, digest_of, index_of_seed
 
@@ -182,7 +183,8 @@ class EnvSpec:
     prompt: str = ""
     """`package:file` of the opening prompt's data (YAML), versioned."""
     functions: tuple[Mapping[str, Any], ...] = ()
-    """JSON Schema of each action, for function calling."""
+    """What may be called: `name`, `description`, `parameters` (JSON Schema) and `text`, the action that a call makes.
+    See agentenv.functions."""
     malformed_text: str = "Invalid action: {reason}. Answer with one action in the required format."
     """What the session answers to a malformed action; `{reason}` is filled in."""
     extra: str = ""
@@ -195,6 +197,8 @@ class EnvSpec:
     def __post_init__(self) -> None:
         if not ID_PATTERN.fullmatch(self.id):
             raise BadCall(f"environment id {self.id!r}: must match {ID_PATTERN.pattern}")
+        if self.entry:  # what a server of another version tells is checked where it is used
+            check_functions(self.functions)
 
     def __hash__(self) -> int:
         """By name: `functions` holds dictionaries, which have no hash."""

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agentenv.agents.base import Agent, AgentSpec, Move, Seat
+from agentenv.agents.base import Agent, AgentSpec, Ends, Move, Seat
 from agentenv.client.core import RemoteSession
 from agentenv.errors import AgentEnvError, BadCall, EnvFailed, EpisodeCut
 from agentenv.pool import EnvPool
@@ -107,6 +107,7 @@ def turn_of(observation: str, move: Move, reward: float, info: dict[str, Any]) -
             "finish_reason": completion.finish_reason or None,
             "retries": completion.retries or None,
             "latency_s": round(completion.latency_s, 6),
+            "cost": completion.cost,
             "raw": completion.raw or None,
         }
         notes.update({name: value for name, value in counts.items() if value is not None})
@@ -174,6 +175,9 @@ async def _episode(session: RemoteSession, recorder: Recorder, spec: AgentSpec, 
         recorder.ended(*_end_of(exc))
     except Exception as exc:
         recorder.ended(Outcome.AGENT_ERROR, f"{type(exc).__name__}: {exc}")
+    finally:
+        if isinstance(agent, Ends):
+            await agent.end(recorder.outcome, recorder.success)
 
 
 def _end_of(error: Exception) -> tuple[Outcome, str]:

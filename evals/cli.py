@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -44,6 +45,10 @@ def run(
     model_url: Annotated[
         str | None, typer.Option(metavar="URL", help="OpenAI-compatible endpoint, http://host:port/v1.")
     ] = None,
+    model_path: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Hugging Face folder of a model, in place of an endpoint.")
+    ] = None,
+    engine: Annotated[str | None, typer.Option(metavar="NAME", help="With --model-path: hf (default) or vllm.")] = None,
     agent_option: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="Setting of an agent that asks a model; repeatable.")
     ] = None,
@@ -66,6 +71,9 @@ def run(
       agentenv eval run demo --agent oracle --agent noop --server http://127.0.0.1:8000
       agentenv eval run demo --agent react --model NAME --model-url http://127.0.0.1:8080/v1 --attempts 4
       agentenv eval run demo --agent react --model NAME --model-url URL --agent-option temperature=0.7
+      agentenv eval run demo --agent function_calling --agent code_as_action --model NAME --model-url URL
+      agentenv eval run demo --agent react --model-path DIR --engine hf
+      agentenv eval run demo --agent external --agent-option command="python my_agent.py"
       agentenv eval run demo --agent random --limit 5 --dry-run
     """
     import asyncio
@@ -75,7 +83,8 @@ def run(
     from evals.suite import load
 
     wanted = load(suite)
-    players = _players(agent, _settings(model, model_url, agent_option or []))
+    named = {"model": model, "model_url": model_url, "model_path": model_path, "engine": engine}
+    players = _players(agent, _settings(named, agent_option or []))
     names = [agent_label(player.make()) for player in players]
     plan = make_plan(wanted, attempts=attempts, limit=limit)
     if dry_run:
@@ -221,30 +230,38 @@ def compare(
 
 def leaderboard(
     suite: Annotated[str | None, typer.Option(metavar="NAME", help="Only this suite.")] = None,
+    published: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="YAML of published scores to show beside; repeatable.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Show how the agents compare: success rates with intervals, invalid episodes, mean return and steps.
+    """Show how the agents compare: success rates with intervals and the ranks that the data allow, invalid episodes,
+    mean return and steps.
 
     \b
     Examples:
       agentenv leaderboard
       agentenv leaderboard --suite demo --json
+      agentenv leaderboard --published scores.yaml
     """
     from agentenv.cli.tables import print_json
-    from evals.leaderboard import leaderboard as board
+    from evals.boards import board, published_beside
     from evals.report import print_board
     from evals.suite import load
 
     with _opened() as store:
-        rows = board(store.tasks(suite=suite))
+        rows = board(store, suite=suite)
+        beside = published_beside(store, published or [], suite=suite)
         name = store.name
     if not rows and suite is not None:
         load(suite)  # a name that no suite has is a wrong call
     if json:
-        return print_json([row.to_json() for row in rows])
+        return print_json(
+            [*(row.to_json() for row in rows), *(s.to_json() for found in beside.values() for s in found)]
+        )
     if not rows:
         return typer.echo(f"No runs in {name} yet. Next: agentenv eval run {suite or 'demo'} --agent random")
-    print_board(rows)
+    print_board(rows, beside)
     typer.echo(f"Next: agentenv eval show {rows[0].run}")
 
 
@@ -256,9 +273,9 @@ def _opened() -> Iterator[Store]:
         yield store
 
 
-def _settings(model: str | None, model_url: str | None, pairs: Sequence[str]) -> dict[str, str]:
-    """The settings of `--model`, `--model-url` and `--agent-option`."""
-    settings = {name: v for name, v in (("model", model), ("model_url", model_url)) if v is not None}
+def _settings(named: Mapping[str, str | None], pairs: Sequence[str]) -> dict[str, str]:
+    """The settings that have options of their own, and those of `--agent-option`."""
+    settings = {name: value for name, value in named.items() if value is not None}
     for name, value in key_values(pairs, "--agent-option").items():
         if name in settings:
             raise BadCall(f"--agent-option {name} is given twice")

@@ -19,10 +19,13 @@ GROUP = "agentenv.agents"
 """Entry-point group of other packages' agents; each object is a factory `(**settings) -> AgentSpec`."""
 
 BUILT_IN: Mapping[str, str] = {
+    "code_as_action": "agentenv.agents.model:code_as_action",
+    "external": "agentenv.agents.external:external",
+    "function_calling": "agentenv.agents.model:function_calling",
     "noop": "agentenv.agents.scripted:noop",
     "oracle": "agentenv.agents.scripted:oracle",
     "random": "agentenv.agents.scripted:random",
-    "react": "agentenv.agents.react:react",
+    "react": "agentenv.agents.model:react",
 }
 """`module:factory` of each; imported only when asked for."""
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from agentenv.policy import Completion
-from agentenv.protocol import Action, TaskRef
+from agentenv.protocol import Action, Outcome, TaskRef
 from agentenv.registry import EnvSpec
+
+if TYPE_CHECKING:
+    from agentenv.endpoint.spent import Spent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +50,21 @@ class Seat:
 
 
 class Agent(Protocol):
-    """Plays one episode."""
+    """Plays one episode. An agent with something to free or to tell at the end has `end` too; see `Ends`."""
 
     async def start(self, seat: Seat) -> None:
         """Take note of the episode; called once, before the first `act`."""
 
     async def act(self, observation: str) -> Move:
         """Answer the latest observation; EpisodeCut ends the episode."""
+
+
+@runtime_checkable
+class Ends(Protocol):
+    """An agent that is told when its episode is over, however it ended."""
+
+    async def end(self, outcome: Outcome | None, success: bool) -> None:
+        """Called once, after the last `act`, also when the episode was cancelled (`outcome` is then None)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +81,8 @@ class AgentSpec:
     """One small call before a run's plan is written: what the model replied; BadCall or InfraError name the cause."""
     close: Callable[[], Awaitable[None]] | None = None
     """Frees what the agents of this kind share (connections); awaited once, when the run is over."""
+    spent: Callable[[], Spent] | None = None
+    """What all episodes of this kind have used so far, where a model is asked; for limits over a whole run."""
     prompt: Callable[[EnvSpec], Mapping[str, str]] | None = None
     """What identifies the words that it opens an episode of this env with: source, version, digest."""
 

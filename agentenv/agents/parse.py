@@ -1,5 +1,7 @@
 """The one reader of completions: which single action a text asks for. Its rules stand in docs/agents.md.
 
+Forms with marker words are read here; calls of functions by `call_json` and `call_python`.
+
 Strict by design: the first real action is taken, whatever follows it is dropped and flagged, and a text without an
 action is a parse failure with its reason. Nothing here raises, whatever the text.
 """
@@ -10,13 +12,19 @@ import functools
 import re
 from dataclasses import dataclass
 
+from agentenv.agents.call_json import read_json_call, written_json_call
+from agentenv.agents.call_python import read_python_call, written_python_call
 from agentenv.agents.prompts import Format
+from agentenv.errors import BadCall
+from agentenv.functions import FunctionTable, Refused
 from agentenv.protocol import Action
 
 MAX_READ = 65_536
 """Characters of a completion that are looked at."""
 MAX_MALFORMED = 2_000
 """Characters of an unreadable completion that travel as the action's text."""
+MAX_REASON = 400
+"""Characters of the reason why a call is none; it may quote what the model wrote."""
 
 _BLANK = re.compile(r"\s*")
 _FENCE = re.compile(r"(`{3,}|~{3,})([^\n]*)(\n|\Z)")
@@ -52,11 +60,19 @@ class _Body:
     """A line end (or a closing fence) follows the action, so that it was not cut off in the middle."""
 
 
-def parse(completion: str, format: Format, *, cut: bool = False) -> Parsed:
-    """The first real action of a completion. `cut`: it was ended by a length limit, so its last line may be half."""
+NO_FUNCTIONS = FunctionTable({})
+
+
+def parse(completion: str, format: Format, *, cut: bool = False, functions: FunctionTable = NO_FUNCTIONS) -> Parsed:
+    """The first real action of a completion.
+
+    `cut`: it was ended by a length limit, so its last line may be half. `functions`: of the env, for forms of calls.
+    """
     text = completion[:MAX_READ].replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         return Parsed(reason="the answer is empty")
+    if format.call:
+        return _called(text, format, functions)
     if not format.action:
         return Parsed(action=text.strip())
     marker = _marker(format)
@@ -73,6 +89,24 @@ def parse(completion: str, format: Format, *, cut: bool = False) -> Parsed:
                 return _checked(body, cut=cut)
         found = marker.search(text, found.end())
     return Parsed(reason=_failure(format, asked=asked, observed=found is not None))
+
+
+def written(action: str, format: Format, functions: FunctionTable = NO_FUNCTIONS) -> str:
+    """The text of a model that does this action in this format, without a thought; BadCall where no call makes it."""
+    if not format.call:
+        return f"{format.action}:\n{action}" if format.action else action
+    call = functions.read(action)
+    if call is None:
+        raise BadCall(f"no call of {', '.join(functions.functions) or 'a function'} makes the action {action[:200]!r}")
+    return written_json_call(call) if format.call == "json" else written_python_call(call)
+
+
+def _called(text: str, format: Format, functions: FunctionTable) -> Parsed:
+    try:
+        call, more = read_json_call(text) if format.call == "json" else read_python_call(text, functions)
+        return Parsed(action=functions.action(call), extra_text=more)
+    except Refused as reason:
+        return Parsed(reason=str(reason)[:MAX_REASON])
 
 
 def _failure(format: Format, *, asked: bool, observed: bool) -> str:

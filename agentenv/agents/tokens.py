@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from agentenv.agents.base import AgentSpec
-from agentenv.agents.prompts import load_format, opening_of
-from agentenv.agents.react import VERSION, Bounds, React
+from agentenv.agents.conversation import Bounds
+from agentenv.agents.prompts import opening_of
+from agentenv.agents.react import React, described
 from agentenv.errors import BadCall, EpisodeCut
 from agentenv.policy import Completion, Engine, Message, Sampled, Sampling
 from agentenv.protocol import Outcome, digest_of
@@ -205,7 +206,6 @@ def token_agent(
     Chance: `seed_of` gives the seed of each turn of *the one* episode that this agent plays; else `seed`, mixed with
     the episode's own, for any number of episodes. The engine is not closed with the agent.
     """
-    form = load_format(format)
     bounds = Bounds(seed=None if seed_of is not None else seed or 0)
 
     def policy() -> TokenPolicy:
@@ -222,13 +222,7 @@ def token_agent(
 
     return AgentSpec(
         name="react",
-        describe={
-            "name": "react",
-            "version": VERSION,
-            "format": f"{form.name}@{form.version}",
-            **policy().describe(),
-            **asdict(bounds),
-        },
+        describe=described("react", format, policy(), bounds),
         make=lambda: React(policy(), bounds, format),
         prompt=lambda spec: opening_of(spec, format).describe(),
     )

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 def rollout(
     env: Annotated[str, typer.Argument(help="Id of the env, or gym:ID.")],
-    agent: Annotated[str, typer.Option(help="oracle, random, noop, react, or one of another package.")],
+    agent: Annotated[
+        str,
+        typer.Option(
+            help="oracle, random, noop, react, function_calling, code_as_action, external, or another package's."
+        ),
+    ],
     split: Annotated[str, typer.Option(help="Split of the tasks.")] = "test",
     limit: Annotated[int | None, typer.Option(min=1, help="Play the first so many tasks; else all.")] = None,
     max_steps: Annotated[int | None, typer.Option(min=1, help="End episodes after so many steps.")] = None,
@@ -31,6 +36,8 @@ def rollout(
     env_option: Annotated[list[str] | None, typer.Option(help="key=value; repeatable.")] = None,
     model: Annotated[str | None, typer.Option(help="Name of the model, for agents that have one.")] = None,
     model_url: Annotated[str | None, typer.Option(help="Base URL of its OpenAI-compatible endpoint.")] = None,
+    model_path: Annotated[str | None, typer.Option(help="Hugging Face folder of a model, in place of one.")] = None,
+    engine: Annotated[str | None, typer.Option(help="With --model-path: hf (default) or vllm.")] = None,
     agent_option: Annotated[
         list[str] | None, typer.Option(help="key=value setting of the agent, such as temperature=0.7; repeatable.")
     ] = None,
@@ -45,6 +52,8 @@ def rollout(
       agentenv rollout textcraft --agent oracle --split test --limit 20 --out o.jsonl
       agentenv rollout maze --agent random --env-option size=7 --json
       agentenv rollout wordle --agent react --model NAME --model-url URL --agent-option temperature=0
+      agentenv rollout textcraft --agent function_calling --model NAME --model-url URL
+      agentenv rollout maze --agent react --model-path DIR --engine hf
     """
     import asyncio
 
@@ -56,7 +65,11 @@ def rollout(
     if out is not None and out.exists() and not force:
         raise BadCall(f"--out {out} exists; --force overwrites it")
     settings = key_values(agent_option or [], "--agent-option")
-    player = make_agent(agent, model=model, model_url=model_url, **settings)
+    named = {"model": model, "model_url": model_url, "model_path": model_path, "engine": engine}
+    for key, value in named.items():
+        if value is not None and settings.setdefault(key, value) != value:
+            raise BadCall(f"--agent-option {key} is given twice")
+    player = make_agent(agent, **settings)
     name, options = place(env, env_option or [], remote=bool(server))
     pool = EnvPool(
         name,

@@ -9,10 +9,11 @@ import logging
 import os
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from agentenv.endpoint.pace import Pace
 from agentenv.endpoint.refusals import (
     ADAPTATIONS,
     Payload,
@@ -20,10 +21,12 @@ from agentenv.endpoint.refusals import (
     adaptation_for,
     is_context_full,
     is_refusal,
+    refuses_tools,
     verdict_on,
 )
 from agentenv.endpoint.replies import MAX_REPLY_BYTES, Answer, Failure, model_names, read_reply
 from agentenv.endpoint.settings import ROUTE, EndpointSettings
+from agentenv.endpoint.spent import Spent
 from agentenv.errors import BadCall, EpisodeCut, InfraError
 from agentenv.policy import Completion, Message
 from agentenv.protocol import Outcome
@@ -39,6 +42,17 @@ LONGEST_PAUSE_S = 60.0
 EMPTY = "(no answer)"
 """Sent in place of an empty earlier completion: some endpoints refuse an empty message."""
 HELLO: Sequence[Message] = ({"role": "user", "content": "Answer with the one word: ready"},)
+CALL_READY: Sequence[Message] = ({"role": "user", "content": "Call the tool `ready`."},)
+READY: Mapping[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": "ready",
+        "description": "Say that you are ready.",
+        "parameters": {"type": "object", "properties": {}, "additionalProperties": False},
+    },
+}
+CHARACTERS_A_TOKEN = 4
+"""About; for booking a request's place before the endpoint counts its tokens."""
 
 log = logging.getLogger("agentenv.endpoint")
 
@@ -80,11 +94,20 @@ class OpenAIPolicy:
         settings: EndpointSettings,
         *,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = settings
+        self.spent = Spent()
         self.adaptations: list[str] = []
         """Learned so far, in order; they hold for every further request."""
         self._sleep = sleep
+        self._pace = Pace(
+            requests_per_minute=settings.requests_per_minute,
+            tokens_per_minute=settings.tokens_per_minute,
+            clock=clock,
+        )
+        self._tools: bool | None = None
+        self._finding_out = asyncio.Lock()
         self._jitter = random.Random(0)  # spreads the tries of many episodes; no result depends on it
         self._http: aiohttp.ClientSession | None = None
 
@@ -92,22 +115,50 @@ class OpenAIPolicy:
         """What makes two policies the same."""
         return self.settings.describe()
 
-    async def complete(self, messages: Sequence[Message], *, seed: int | None = None) -> Completion:
-        """Sample once; see `Policy.complete` for what it raises."""
-        result, retries, latency_s = await self._ask(messages, seed)
-        if isinstance(result, Answer):
-            if is_refusal(result):
-                words = result.refusal or f"finish_reason {result.finish_reason}"
-                raise EpisodeCut(Outcome.AGENT_ERROR, f"{self.settings.model} refused to answer: {words[:400]}")
-            return self._completion(result, retries, latency_s)
+    async def complete(
+        self, messages: Sequence[Message], *, seed: int | None = None, tools: Sequence[Mapping[str, Any]] = ()
+    ) -> Completion:
+        """Sample once; see `Policy.complete` for what it raises. `tools` are shown to the model as functions."""
+        result, retries, latency_s = await self._ask(messages, seed, tools=tools)
+        if not isinstance(result, Answer):
+            raise self._cut(result, retries)
+        completion = self._completion(result, retries, latency_s)
+        self.spent.add(completion)
+        if is_refusal(result):
+            words = result.refusal or f"finish_reason {result.finish_reason}"
+            raise EpisodeCut(Outcome.AGENT_ERROR, f"{self.settings.model} refused to answer: {words[:400]}")
+        return completion
+
+    def _cut(self, result: Failure | _Lost, retries: int) -> EpisodeCut:
+        """How an episode ends that got no answer."""
         where = f"{self.settings.model} at {self.settings.base}"
         if isinstance(result, Failure):
             match verdict_on(result):
                 case Verdict.CONTEXT_FULL:
-                    raise EpisodeCut(Outcome.CONTEXT_FULL, f"{where}: {result}")
+                    return EpisodeCut(Outcome.CONTEXT_FULL, f"{where}: {result}")
                 case Verdict.REFUSED:
-                    raise EpisodeCut(Outcome.AGENT_ERROR, f"{where}: refused by a content filter: {result}")
-        raise EpisodeCut(Outcome.INFRA_LOST, f"{where}, after {retries} retries: {result}")
+                    return EpisodeCut(Outcome.AGENT_ERROR, f"{where}: refused by a content filter: {result}")
+        return EpisodeCut(Outcome.INFRA_LOST, f"{where}, after {retries} retries: {result}")
+
+    async def takes_tools(self) -> bool:
+        """Whether the model answers with a call when it is given a tool; one small request, the first time only.
+
+        EpisodeCut when the endpoint does not answer.
+        """
+        async with self._finding_out:
+            if self._tools is None:
+                self._tools = await self._find_out()
+            return self._tools
+
+    async def _find_out(self) -> bool:
+        result, retries, _ = await self._ask(CALL_READY, None, retries=0, tools=[READY])
+        if isinstance(result, Failure) and refuses_tools(result):
+            return False
+        if not isinstance(result, Answer):
+            result, retries, _ = await self._ask(CALL_READY, None, tools=[READY])
+        if isinstance(result, Answer):
+            return bool(result.tool_calls)
+        raise self._cut(result, retries)
 
     async def preflight(self) -> Preflight:
         """One call with the settings of the run, and a look at the list of models.
@@ -144,15 +195,23 @@ class OpenAIPolicy:
             await http.close()
 
     async def _ask(
-        self, messages: Sequence[Message], seed: int | None, *, retries: int | None = None
+        self,
+        messages: Sequence[Message],
+        seed: int | None,
+        *,
+        retries: int | None = None,
+        tools: Sequence[Mapping[str, Any]] = (),
     ) -> tuple[Answer | Failure | _Lost, int, float]:
         """Until there is an answer, a final refusal, or no retry left; with the retries and the last try's seconds."""
         allowed = self.settings.retries if retries is None else retries
         used = 0
         while True:
-            payload, started = self._payload(messages, seed), time.monotonic()
+            payload = self._payload(messages, seed, tools)
+            booked = await self._turn(payload)
+            started = time.monotonic()
             result, wait_s = await self._post(payload)
             latency_s = time.monotonic() - started
+            self._settle(booked, result)
             if isinstance(result, Answer):
                 return result, used, latency_s
             if isinstance(result, Failure):
@@ -163,14 +222,40 @@ class OpenAIPolicy:
             if used == allowed:
                 return result, used, latency_s
             used += 1
-            await self._sleep(self._pause(used, wait_s))
+            if wait_s is not None:  # holds for the requests of all other episodes too
+                self._pace.hold(self._pause(used, wait_s))
+            else:
+                await self._sleep(self._pause(used, wait_s))
 
-    def _payload(self, messages: Sequence[Message], seed: int | None) -> Payload:
+    async def _turn(self, payload: Payload) -> int:
+        """Wait until a request may start; the tokens that it was booked for."""
+        tokens = 0
+        if self.settings.tokens_per_minute is not None:
+            characters = sum(len(str(message["content"])) for message in payload["messages"])
+            tokens = characters // CHARACTERS_A_TOKEN + (self.settings.max_tokens or 0)
+        await self._pass(self._pace.book(tokens))
+        await self._pass(self._pace.held_s())  # the endpoint may have asked for it meanwhile
+        return tokens
+
+    async def _pass(self, seconds: float) -> None:
+        if seconds > 0:
+            await self._sleep(seconds)
+
+    def _settle(self, booked: int, result: Answer | Failure | _Lost) -> None:
+        """Give back what a request was booked for and did not take, where the endpoint tells it."""
+        if isinstance(result, Answer) and result.prompt_tokens is not None and result.completion_tokens is not None:
+            self._pace.correct(result.prompt_tokens + result.completion_tokens - booked)
+
+    def _payload(
+        self, messages: Sequence[Message], seed: int | None, tools: Sequence[Mapping[str, Any]] = ()
+    ) -> Payload:
         payload: Payload = {
             "model": self.settings.model,
-            "messages": [{**m, "content": m["content"] or EMPTY} for m in messages],
+            "messages": [{**m, "content": m["content"] or (None if m.get("tool_calls") else EMPTY)} for m in messages],
             "stream": False,
         }
+        if tools:
+            payload.update(tools=list(tools), parallel_tool_calls=False)
         optional = {"temperature": self.settings.temperature, "max_tokens": self.settings.max_tokens, "seed": seed}
         payload.update({name: value for name, value in optional.items() if value is not None})
         for name in self.adaptations:
@@ -206,7 +291,7 @@ class OpenAIPolicy:
                 result = read_reply(response.status, body)
                 if isinstance(result, Failure):
                     result = self._redacted(result)
-                return result, retry_after_s(response.headers.get("Retry-After"), now=time.time())
+                return result, asked_wait_s(response.headers, now=time.time())
         except TimeoutError:
             return _Lost(words=f"no reply within {self.settings.timeout_s:g} s"), None
         except (aiohttp.ClientError, OSError) as exc:
@@ -242,9 +327,7 @@ class OpenAIPolicy:
         key = _key()
         if not key or key not in failure.words:
             return failure
-        return Failure(
-            status=failure.status, words=failure.words.replace(key, "***"), code=failure.code, param=failure.param
-        )
+        return replace(failure, words=failure.words.replace(key, "***"))
 
     def _completion(self, answer: Answer, retries: int, latency_s: float) -> Completion:
         text, thoughts = split_reasoning(answer.content)
@@ -265,7 +348,20 @@ class OpenAIPolicy:
             finish_reason=answer.finish_reason,
             retries=retries,
             latency_s=latency_s,
+            tool_calls=answer.tool_calls,
+            cost=self._cost(answer),
             notes=notes,
+        )
+
+    def _cost(self, answer: Answer) -> float | None:
+        price = self.settings.price
+        if price is None:
+            return None
+        return price.cost(
+            prompt=answer.prompt_tokens,
+            completion=answer.completion_tokens,
+            cached=answer.cached_tokens,
+            reasoning=answer.reasoning_tokens,
         )
 
     def _explain(self, result: Failure | _Lost, names: dict[str, int | None]) -> NoReturn:
@@ -292,6 +388,12 @@ class OpenAIPolicy:
             case Verdict.RETRY:
                 raise InfraError(f"{model} at {url} does not answer now ({result}); try again later")
         raise BadCall(f"{model} at {url} refuses a plain request ({result}); check --model, --model-url and settings")
+
+
+def asked_wait_s(headers: Mapping[str, str], *, now: float) -> float | None:
+    """Seconds that an endpoint asks to wait; None when it does not, or not in a way that can be read."""
+    exact = retry_after_s(headers.get("Retry-After-Ms"), now=now)
+    return exact / 1000 if exact is not None else retry_after_s(headers.get("Retry-After"), now=now)
 
 
 def retry_after_s(header: str | None, *, now: float) -> float | None:

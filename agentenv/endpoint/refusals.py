@@ -132,6 +132,11 @@ ADAPTATIONS: Mapping[str, Adaptation] = {
         lambda p: "temperature" in p, lambda f: _is_about(f, "temperature"), _without("temperature")
     ),
     "no_seed": Adaptation(lambda p: "seed" in p, lambda f: _is_about(f, "seed"), _without("seed")),
+    "no_parallel_tool_calls": Adaptation(
+        lambda p: "parallel_tool_calls" in p,
+        lambda f: _is_about(f, "parallel_tool_calls"),
+        _without("parallel_tool_calls"),
+    ),
     "no_system_role": Adaptation(
         lambda p: any(m["role"] == "system" for m in p["messages"]), _refuses_system_role, _without_system_role
     ),
@@ -165,6 +170,16 @@ def verdict_on(failure: Failure) -> Verdict:
     if failure.code in NO_CREDIT_CODES:
         return Verdict.FATAL
     return Verdict.RETRY if failure.status in RETRY_STATUSES else Verdict.FATAL
+
+
+def refuses_tools(failure: Failure) -> bool:
+    """Whether the endpoint says that this model, or it as it was started, has no calls of functions."""
+    if failure.status in (401, 403, 429):
+        return False
+    return (
+        re.search(r"\btools?\b|tool[-_ ]?(?:choice|call|use)|function[-_ ]call", failure.words, re.IGNORECASE)
+        is not None
+    )
 
 
 def is_refusal(answer: Answer) -> bool:

@@ -9,9 +9,12 @@ from typing import Any
 import msgspec
 
 from agentenv.errors import BadRequest
+from agentenv.policy import ToolCall
 from agentenv.wire import decode
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
+MAX_CALLS = 20
+"""Calls of one answer that are read."""
 MAX_WORDS = 500
 """Characters of an endpoint's own words that are quoted."""
 
@@ -48,6 +51,7 @@ class Answer:
     completion_tokens: int | None = None
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 def read_reply(status: int, body: bytes) -> Answer | Failure:
@@ -92,7 +96,22 @@ def _answer(value: Mapping[str, Any], choice: Mapping[str, Any], message: Mappin
         completion_tokens=_count(usage.get("completion_tokens")),
         reasoning_tokens=_count(_mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")),
         cached_tokens=_count(_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
+        tool_calls=_calls(message),
     )
+
+
+def _calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
+    """The calls of a message; those that name no function are left out."""
+    listed = message.get("tool_calls")
+    calls = [_mapping(item) for item in listed[:MAX_CALLS]] if isinstance(listed, list) else []
+    found = []
+    for number, call in enumerate(calls):
+        function = _mapping(call.get("function"))
+        arguments = function.get("arguments")
+        if name := _text(function.get("name")):
+            text = arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
+            found.append(ToolCall(id=_text(call.get("id")) or f"call_{number}", name=name[:MAX_WORDS], arguments=text))
+    return tuple(found)
 
 
 def _failure(status: int, error: Any) -> Failure:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from agentenv.endpoint.prices import Price
 from agentenv.errors import BadAgent
 
 ROUTE = "/chat/completions"
@@ -27,6 +28,12 @@ class EndpointSettings:
     """For one request, from sending it to the end of the reply."""
     retries: int = 5
     """After the first try, on 429, 5xx and lost connections."""
+    requests_per_minute: float | None = None
+    """Started at most; None sets no limit."""
+    tokens_per_minute: float | None = None
+    """Read and written at most, by the endpoint's counts; None sets no limit."""
+    price: Price | None = None
+    """For costs in records; None: costs are unknown."""
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)

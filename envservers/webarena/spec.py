@@ -1,6 +1,7 @@
 """What is known of the web environment without its engines."""
 
 from agentenv.registry import Concurrency, EnvSpec, Listing, Option, Shortcut
+from envservers.webarena.functions import FUNCTIONS
 
 
 def _shortcut(name: str, ceiling: float, about: str) -> Shortcut:
@@ -106,6 +107,7 @@ SPEC = EnvSpec(
     ),
     world="agentenv-webarena-v1",
     prompt="envservers.webarena:prompt.yaml",
+    functions=FUNCTIONS,
     extra="web",
     reset_s=60.0,
     step_s=60.0,

@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import cast
 
 from agentenv.agents.base import Agent, AgentSpec, Move, Seat
+from agentenv.agents.parse import NO_FUNCTIONS, written
 from agentenv.agents.prompts import load_format
 from agentenv.agents.tokens import token_agent
 from agentenv.env import Env
 from agentenv.errors import BadCall, EpisodeCut
+from agentenv.functions import FunctionTable
 from agentenv.policy import Sampled, Sampling
 from agentenv.pool import EnvPool
 from agentenv.protocol import Action, Outcome, StepResult, Task
-from agentenv.registry import EnvSpec, find_task
+from agentenv.registry import EnvSpec, find_task, get_spec
 from agentenv.render import Renderer
 from agentenv.rollout import rollout
 from agentenv.trajectory import Trajectory, Turn, read_jsonl
@@ -63,6 +65,8 @@ class Demonstrator:
 
     def __init__(self, spec: EnvSpec, settings: DemonstrationSettings, renderer: Renderer) -> None:
         self._spec, self._settings = spec, settings
+        self._form = load_format(settings.format)
+        self._functions = FunctionTable.of(spec.functions) if self._form.call else NO_FUNCTIONS
         self._engine = Dictated(renderer)
         tokens = token_agent(
             self._engine,
@@ -87,7 +91,7 @@ class Demonstrator:
     async def act(self, observation: str) -> Move:
         """See Agent."""
         action = self._next()
-        self._engine.next = completion_of(action.text, self._settings.format)
+        self._engine.next = written(action.text, self._form, self._functions)
         move = await self._inner.act(observation)
         if move.action.text != action.text:
             raise BadCall(f"the format {self._settings.format!r} reads {action.text!r} back as {move.action.text!r}")
@@ -109,12 +113,6 @@ class Demonstrator:
             return self._script.send(self._shadow.last)
         except StopIteration:
             raise EpisodeCut(Outcome.AGENT_ERROR, "the scripted solution does not go on from here") from None
-
-
-def completion_of(action: str, format: str) -> str:
-    """The text of a model that does this action in this format, without a thought."""
-    form = load_format(format)
-    return f"{form.action}:\n{action}" if form.action else action
 
 
 async def demonstrate(spec: EnvSpec, settings: DemonstrationSettings, renderer: Renderer) -> list[Trajectory]:
@@ -146,12 +144,14 @@ def with_tokens(record: Trajectory, settings: DemonstrationSettings, renderer: R
     """
     if _has_tokens(record, renderer):
         return record
+    form = load_format(settings.format)
+    functions = FunctionTable.of(get_spec(record.env).functions) if form.call else NO_FUNCTIONS
     turns: list[Turn] = []
     last: list[int] = []
     for number, turn in enumerate(record.turns):
         messages = turn.messages or [
             {"role": "user", "content": turn.observation},
-            {"role": "assistant", "content": completion_of(turn.action, settings.format)},
+            {"role": "assistant", "content": written(turn.action, form, functions)},
         ]
         *heard, said = messages
         added = renderer.prompt(heard) if number == 0 else renderer.extend(heard, after=last)

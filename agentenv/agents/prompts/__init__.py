@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from importlib.resources import files
 from string import Template
 from typing import TypeVar
 
 from agentenv.errors import BadAgent
+from agentenv.functions import FunctionTable
 from agentenv.protocol import digest_of
 from agentenv.registry import EnvSpec
 
@@ -17,15 +18,23 @@ T = TypeVar("T")
 
 GENERIC = "agentenv.agents:prompts/generic.yaml"
 """For an env without a prompt of its own."""
-BY_FORMAT: Mapping[str, str] = {"react": GENERIC, "plain": "agentenv.agents:prompts/plain.yaml"}
+BY_FORMAT: Mapping[str, str] = {
+    "react": GENERIC,
+    "plain": "agentenv.agents:prompts/plain.yaml",
+    "function_calling": "agentenv.agents:prompts/function_calling.yaml",
+    "code_as_action": "agentenv.agents:prompts/code_as_action.yaml",
+}
 """For an env whose own prompt asks for another format than the one wanted."""
+NATIVE_TOOLS = "agentenv.agents:prompts/tools.yaml"
+"""For the format function_calling where the endpoint itself shows the functions to the model."""
+CALLS = ("", "json", "python")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """What a completion must look like: three marker words, each followed by a colon at the start of a line.
 
-    Without any marker word a completion is nothing but its action.
+    Without any marker word a completion is nothing but its action, or one call of a function where `call` says so.
     """
 
     name: str
@@ -35,6 +44,8 @@ class Format:
     observation: str
     shape: str
     """The form as a model is shown it."""
+    call: str = ""
+    """Empty, or how a call of a function is written: `json` or `python`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +59,8 @@ class Prompt:
     """First message, the user's; may be empty: then the conversation is observations and completions alone."""
     acknowledgement: str
     """Second message, put into the assistant's mouth; may be empty, and is where the opening is."""
+    rules: str = ""
+    """What an agent must know beside the title, whatever its format; shown by the prompts of other formats."""
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -76,29 +89,37 @@ class Opening:
         }
 
 
-def opening_of(spec: EnvSpec, wanted: str | None = None) -> Opening:
+def opening_of(spec: EnvSpec, wanted: str | None = None, *, native_tools: bool = False) -> Opening:
     """The env's own prompt, or one made from its card where it has none, or none for the `wanted` format.
 
-    BadAgent names a file that cannot be used.
+    `native_tools`: the endpoint shows the functions itself. BadAgent names a file that cannot be used.
     """
     source = spec.prompt or GENERIC
     prompt = _prompt(source)
-    if wanted is not None and wanted != prompt.format:
-        load_format(wanted)
-        if wanted not in BY_FORMAT:
-            raise BadAgent(f"{spec.id} has no prompt for the format {wanted!r}; its own is for {prompt.format!r}")
-        source = BY_FORMAT[wanted]
+    rules = prompt.rules
+    if native_tools or (wanted is not None and wanted != prompt.format):
+        source = NATIVE_TOOLS if native_tools else _source_for(wanted or "", spec, prompt)
         prompt = _prompt(source)
     format = load_format(prompt.format, wanted_by=source)
-    if source in BY_FORMAT.values():
-        words = {"title": spec.title, "actions": spec.action_grammar, "shape": format.shape}
-        prompt = Prompt(
-            version=prompt.version,
-            format=prompt.format,
-            opening=Template(prompt.opening).substitute(words),
-            acknowledgement=prompt.acknowledgement,
-        )
+    if format.call and not spec.functions:
+        raise BadAgent(f"{spec.id} has no functions to call; play it with --agent react")
+    if source in (*BY_FORMAT.values(), NATIVE_TOOLS):
+        words = {
+            "title": spec.title,
+            "actions": spec.action_grammar,
+            "shape": format.shape,
+            "rules": f"\n{rules}\n" if rules else "",
+            "functions": FunctionTable.of(spec.functions).words() if format.call else "",
+        }
+        prompt = replace(prompt, opening=Template(prompt.opening).substitute(words))
     return Opening(prompt=prompt, format=format, source=source)
+
+
+def _source_for(wanted: str, spec: EnvSpec, own: Prompt) -> str:
+    load_format(wanted)
+    if wanted not in BY_FORMAT:
+        raise BadAgent(f"{spec.id} has no prompt for the format {wanted!r}; its own is for {own.format!r}")
+    return BY_FORMAT[wanted]
 
 
 def load_format(name: str, *, wanted_by: str = "") -> Format:
@@ -131,13 +152,14 @@ def _read(source: str, kind: type[T]) -> T:
     except (ImportError, OSError, ValueError, yaml.YAMLError) as exc:
         raise BadAgent(f"{source}: cannot be read as YAML: {type(exc).__name__}: {exc}") from exc
     names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
-    if not isinstance(record, Mapping) or sorted(record) != sorted(names):
+    needed = [f.name for f in fields(kind) if f.default is MISSING]  # type: ignore[arg-type]
+    if not isinstance(record, Mapping) or not set(needed) <= set(record) <= set(names):
         found = ", ".join(map(str, record)) if isinstance(record, Mapping) else type(record).__name__
-        raise BadAgent(f"{source}: must have the keys {', '.join(names)}; it has {found}")
+        raise BadAgent(f"{source}: must have the keys {', '.join(needed)}; it has {found}")
     words = {n: str(v).strip() for n, v in record.items() if isinstance(v, str) or (n == "version" and type(v) is int)}
-    wrong = [n for n in names if n not in words or not (words[n] or n in _may_be_empty(words))]
-    if wrong:
-        raise BadAgent(f"{source}: must be text: {', '.join(wrong)}")
+    wrong = [n for n in record if n not in words or not (words[n] or n in _may_be_empty(words))]
+    if wrong or words.get("call", "") not in CALLS:
+        raise BadAgent(f"{source}: must be text: {', '.join(wrong) or 'call, one of json and python'}")
     return kind(**words)
 
 

@@ -8,12 +8,16 @@ _THING = "with its number among the things in view of that name, such as `red ba
 _DOOR = "with its state and number, such as `green closed door 1`"
 
 
-def _function(name: str, description: str, parameter: str = "", about: str = "") -> dict[str, Any]:
-    properties = {parameter: {"type": "string", "description": about}} if parameter else {}
+def _function(
+    name: str, description: str, parameter: str = "", about: str = "", example: str = "red ball 1"
+) -> dict[str, Any]:
+    """The action is the name with blanks, and the thing behind it."""
+    properties = {parameter: {"type": "string", "description": about, "examples": [example]}} if parameter else {}
     schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     if parameter:
         schema["required"] = [parameter]
-    return {"name": name, "description": description, "parameters": schema}
+    text = name.replace("_", " ") + (f" {{{parameter}}}" if parameter else "")
+    return {"name": name, "description": description, "text": text, "parameters": schema}
 
 
 # Levels of one room take an action or two, which is within the reach of chance. The ceilings stand some points above
@@ -87,12 +91,13 @@ SPEC = EnvSpec(
         _function("pickup", "Walk to a thing in view and pick it up.", "thing", f"A thing {_THING}."),
         _function("drop", "Put what you carry into the free cell in front of you."),
         _function("toggle", "Open or close the door in front of you, or open the box in front of you."),
-        _function("go_through", "Walk into an open door in view.", "door", f"A door {_DOOR}."),
+        _function("go_through", "Walk into an open door in view.", "door", f"A door {_DOOR}.", "green open door 1"),
         _function(
             "toggle_and_go_through",
             "Walk to a closed door in view, or a locked one whose key you carry, open it and step into it.",
             "door",
             f"A door {_DOOR}.",
+            "green closed door 1",
         ),
         _function("check_available_actions", "List what can be done now."),
     ),

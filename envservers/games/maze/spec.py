@@ -39,6 +39,7 @@ SPEC = EnvSpec(
         {
             "name": "move",
             "description": "Move by one cell; a wall leaves you where you are.",
+            "text": "move {direction}",
             "parameters": {
                 "type": "object",
                 "properties": {"direction": {"type": "string", "enum": ["up", "down", "left", "right"]}},

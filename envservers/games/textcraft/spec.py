@@ -49,11 +49,12 @@ SPEC = EnvSpec(
         {
             "name": "get",
             "description": "Take raw material that no recipe makes.",
+            "text": "get {count} {item}",
             "parameters": {
                 "type": "object",
                 "properties": {
                     "count": {"type": "integer", "minimum": 1, "maximum": 9999},
-                    "item": {"type": "string", "description": "for example `oak logs`"},
+                    "item": {"type": "string", "description": "for example `oak logs`", "examples": ["oak logs"]},
                 },
                 "required": ["count", "item"],
                 "additionalProperties": False,
@@ -62,15 +63,21 @@ SPEC = EnvSpec(
         {
             "name": "inventory",
             "description": "List what is held.",
+            "text": "inventory",
             "parameters": {"type": "object", "properties": {}, "additionalProperties": False},
         },
         {
             "name": "craft",
             "description": "Craft by exactly one recipe, once.",
+            "text": "craft {recipe}",
             "parameters": {
                 "type": "object",
                 "properties": {
-                    "recipe": {"type": "string", "description": "for example `4 stick using 2 oak planks`"},
+                    "recipe": {
+                        "type": "string",
+                        "description": "for example `4 stick using 2 oak planks`",
+                        "examples": ["4 stick using 2 oak planks"],
+                    },
                 },
                 "required": ["recipe"],
                 "additionalProperties": False,

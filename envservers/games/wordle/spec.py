@@ -40,9 +40,17 @@ SPEC = EnvSpec(
         {
             "name": "guess",
             "description": "Guess the hidden word.",
+            "text": "{word}",
             "parameters": {
                 "type": "object",
-                "properties": {"word": {"type": "string", "pattern": "^[A-Za-z]{5}$", "description": "Five letters."}},
+                "properties": {
+                    "word": {
+                        "type": "string",
+                        "pattern": "^ *[A-Za-z]( *[A-Za-z]){4} *$",
+                        "description": "Five letters.",
+                        "examples": ["shire"],
+                    },
+                },
                 "required": ["word"],
                 "additionalProperties": False,
             },

@@ -52,6 +52,7 @@ def _schema(name: str, argument: str, what: str, about: str) -> Mapping[str, Any
     return {
         "name": name,
         "description": about,
+        "text": _text(name, argument),
         "parameters": {
             "type": "object",
             "properties": {argument: {**kind, "description": what}} if argument else {},
@@ -59,6 +60,12 @@ def _schema(name: str, argument: str, what: str, about: str) -> Mapping[str, Any
             "additionalProperties": False,
         },
     }
+
+
+def _text(name: str, argument: str) -> str:
+    if name == "choose":
+        return "{number}"
+    return name.replace("_", " ") + (f" {{{argument}}}" if argument else "")
 
 
 FUNCTIONS: tuple[Mapping[str, Any], ...] = tuple(_schema(*row) for row in ROWS)

@@ -45,7 +45,7 @@ def test_the_form_that_is_shown_is_read_back():
 
 
 def test_an_unknown_format_is_refused_with_those_there_are():
-    with pytest.raises(BadAgent, match=r"no format 'json'; there are: plain, react"):
+    with pytest.raises(BadAgent, match=r"no format 'json'; there are: code_as_action, function_calling, plain, react"):
         load_format("json")
 
 

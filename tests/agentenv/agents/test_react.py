@@ -8,7 +8,9 @@ from scripted_endpoint import Reply, ScriptedEndpoint, chat, refusal
 
 from agentenv.agents import make_agent
 from agentenv.agents.prompts import opening_of
-from agentenv.agents.react import SETTINGS, Bounds, react_over
+from agentenv.agents.conversation import Bounds
+from agentenv.agents.model import SETTINGS
+from agentenv.agents.react import react_over
 from agentenv.errors import EpisodeCut, UnknownOption
 from agentenv.policy import Completion
 from agentenv.testing import ScriptedPolicy

@@ -8,6 +8,7 @@ from scripted_endpoint import Reply, ScriptedEndpoint, chat, refusal
 from agentenv.endpoint import EndpointSettings, OpenAIPolicy
 from agentenv.endpoint.policy import LONGEST_PAUSE_S, retry_after_s
 from agentenv.errors import EpisodeCut
+from agentenv.testing import FakeClock
 
 ASK = [{"role": "user", "content": "look"}]
 BUSY = refusal(429, "Rate limit reached", headers={"Retry-After": "7"})
@@ -15,14 +16,17 @@ BUSY = refusal(429, "Rate limit reached", headers={"Retry-After": "7"})
 
 def complete(script, *, url=None, **settings):
     """The completion or EpisodeCut of one call, how many requests it took, and the pauses in seconds."""
-    pauses = []
+    pauses, clock = [], FakeClock()
 
     async def sleep(seconds):
         pauses.append(seconds)
+        await clock.sleep(seconds)
 
     async def run():
         async with ScriptedEndpoint(script) as endpoint:
-            policy = OpenAIPolicy(EndpointSettings(model="tiny", url=url or endpoint.url, **settings), sleep=sleep)
+            policy = OpenAIPolicy(
+                EndpointSettings(model="tiny", url=url or endpoint.url, **settings), sleep=sleep, clock=clock
+            )
             try:
                 result = await policy.complete(ASK)
             except EpisodeCut as cut:
