@@ -69,7 +69,7 @@ def _others(name: str, value: Any, start: State) -> Iterator[Any]:
 def _neighbors(id: str, start: State) -> Iterator[str]:
     """The things before and after in its table, and one of the same name elsewhere; None of a thing that is new."""
     for table in (start.people, start.projects, start.sections, start.tasks):
-        ids = list(table)  # type: ignore[call-overload]
+        ids = list(table)
         if id in table:
             at = ids.index(id)
             yield ids[at - 1]

@@ -144,7 +144,7 @@ def move_task(state: State, call: c.MoveTask) -> Result:
     """The task as it is now. A subtask that is moved is no subtask any more."""
     task, project = state.task(call.task_id), state.project(call.project_id)
     _check_section(state, project, call.section_id)
-    place = {"project_id": project.id, "section_id": call.section_id}
+    place: dict[str, Any] = {"project_id": project.id, "section_id": call.section_id}
     moved = replace(task, parent_id=None, **place)
     return state.put(moved, *(replace(t, **place) for t in state.below(task.id))), _task_row(moved)
 

@@ -50,7 +50,9 @@ class _Maker:
 
     def made(self) -> State:
         """The whole."""
-        projects, sections, tasks = [], [], []
+        projects: list[Project] = []
+        sections: list[Section] = []
+        tasks: list[Item] = []
         for theme, name in self._project_names():
             project = Project(id=self._id(), name=name, color=self.rng.choice(names()["colors"]))
             projects.append(replace(project, is_favorite=self.rng.random() < 0.25))

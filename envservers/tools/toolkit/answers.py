@@ -19,7 +19,7 @@ def right(answer: object, wanted: Mapping[str, Any] | None) -> bool:
         return True
     match wanted["type"]:
         case "number":
-            return _number(answer) == wanted["value"]
+            return bool(_number(answer) == wanted["value"])
         case "date":
             return _date(answer) == date.fromisoformat(wanted["value"])
         case "texts":

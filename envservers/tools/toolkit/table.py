@@ -23,7 +23,7 @@ MAX_REASON = 300
 """Characters of a reason that a model reads."""
 
 
-class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Arguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """The arguments of one tool. The class's name is the tool's, its docstring the description.
 
     Example: `class GetTasks(Arguments): project_id: str` is the tool `get_tasks` with one text argument.
