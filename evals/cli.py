@@ -52,6 +52,10 @@ def run(
     agent_option: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="Setting of an agent that asks a model; repeatable.")
     ] = None,
+    trained_on: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="Model, checkpoint or records: what the agent was trained on; repeatable."),
+    ] = None,
     server: Servers = None,
     concurrency: Concurrency = 16,
     limit: Annotated[
@@ -92,7 +96,7 @@ def run(
     with _opened() as store:
         for name, reply in asyncio.run(preflight(players)).items():
             typer.echo(f"{name} answers: {reply[:80]!r}", err=True)
-        runs = start(store, wanted, players, limit=limit, plan=plan)
+        runs = start(store, wanted, players, limit=limit, plan=plan, trained=trained_on or [])
         _sit(store, runs, servers=server or [], concurrency=concurrency, json=json)
 
 

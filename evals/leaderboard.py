@@ -202,7 +202,7 @@ def _row(pool: Pool, part: Measure, *, env: str, split: str | None, world: str |
         run=latest.id,
         runs=len(pool.runs),
         unfinished=sum(run.finished_at is None for run in pool.runs),
-        deleted=sum(getattr(run, "deleted_at", None) is not None for run in pool.runs),
+        deleted=sum(run.deleted_at is not None for run in pool.runs),
         extended=_extended(pool.runs),
         configurations=None,
         seen=_seen(pool.runs, env),
@@ -221,7 +221,7 @@ def _extended(runs: Sequence[RunRow]) -> int:
 
 def _seen(runs: Sequence[RunRow], env: str) -> int | None:
     """The most that one of the runs says; None where none says anything."""
-    told = [seen for run in runs if (seen := getattr(run, "seen", None)) is not None]
+    told = [run.seen for run in runs if run.seen is not None]
     return max((sum(seen.values()) if env == ALL else seen.get(env, 0) for seen in told), default=None)
 
 

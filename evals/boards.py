@@ -1,0 +1,99 @@
+"""The board from the store. A table whose runs have not changed since is read as it was computed, ranges and all.
+
+What was computed is kept under the table's hash: over the state of every run in it, and over the code that computed it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import agentenv.intervals
+import agentenv.paired
+from agentenv.protocol import digest_of
+from evals import leaderboard as rows
+from evals.leaderboard import Row, leaderboard
+from evals.statistics.claims import metric_of
+from evals.statistics.measure import Measure
+from evals.statistics.published import Standing, read_published, standings
+
+if TYPE_CHECKING:
+    from evals.store.schema import RunRow, TaskRow
+    from evals.store.store import Store
+
+STATE = (
+    "id", "agent", "agent_hash", "reference", "task_limit", "planned", "attempts", "created_at", "finished_at",
+    "deleted_at", "seen", "tries", "valid", "lost", "reopened",
+)  # fmt: skip
+"""What changes with a run's results, and whatever else of it is in its row."""
+
+
+def board(store: Store, *, suite: str | None = None) -> list[Row]:
+    """The rows of every table, or of one suite's, as `leaderboard` makes them."""
+    tables: dict[tuple[str, str, str], list[RunRow]] = defaultdict(list)
+    for run in reversed(store.runs(suite=suite)):
+        tables[run.suite, run.suite_hash, run.world_hash].append(run)
+    keys = {table: digest_of(["board", *table]) for table in tables}
+    hashes = {table: table_hash(runs) for table, runs in tables.items()}
+    kept = store.cached(keys.values())
+    found, fresh = [], {}
+    for table in tables:
+        version, data = kept.get(keys[table], ("", b""))
+        if version == hashes[table]:
+            found += [_row(item) for item in json.loads(data)]
+            continue
+        computed = leaderboard(_tasks(store, table))
+        fresh[keys[table]] = (hashes[table], json.dumps([asdict(row) for row in computed]).encode())
+        found += computed
+    if fresh:
+        store.keep(fresh)
+    return found
+
+
+def published_beside(
+    store: Store, files: Iterable[Path], *, suite: str | None = None
+) -> dict[tuple[str, str], list[Standing]]:
+    """The published scores of these files that may stand with each table, by its suite and world hash."""
+    scores = [score for file in files for score in read_published(file)]
+    found: dict[tuple[str, str], list[Standing]] = {}
+    for run in store.runs(suite=suite) if scores else []:
+        table = (run.suite_hash, run.world_hash)
+        if table not in found:
+            found[table] = standings(scores, run.worlds, metric_of(run))
+    return found
+
+
+def table_hash(runs: list[RunRow]) -> str:
+    """Over the state of the runs and over the code."""
+    states = [{name: getattr(run, name) for name in STATE} for run in sorted(runs, key=lambda run: run.id)]
+    return digest_of([code_hash(), states])
+
+
+@functools.cache
+def code_hash() -> str:
+    """Over the source of whatever computes a row."""
+    own = Path(__file__).parent
+    files = [
+        Path(rows.__file__),
+        Path(agentenv.intervals.__file__),
+        Path(agentenv.paired.__file__),
+        *sorted((own / "statistics").glob("*.py")),
+    ]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def _tasks(store: Store, table: tuple[str, str, str]) -> Iterator[tuple[RunRow, TaskRow]]:
+    suite, suite_hash, world_hash = table
+    for run, task in store.tasks(suite=suite):
+        if (run.suite_hash, run.world_hash) == (suite_hash, world_hash):
+            yield run, task
+
+
+def _row(item: dict[str, Any]) -> Row:
+    return Row(**{**item, "measure": Measure(**item["measure"])})

@@ -1,0 +1,57 @@
+"""What is kept of a table: it is read while nothing has changed, and computed anew when anything has."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from made_runs import ended, new_run, play_all
+from sqlalchemy.engine import URL
+
+from agentenv.protocol import Outcome, digest_of
+from evals.boards import board, table_hash
+from evals.leaderboard import leaderboard
+from evals.store.store import Store
+
+
+@pytest.fixture
+def store(file_url: URL) -> Iterator[Store]:
+    with Store.open(file_url) as opened:
+        yield opened
+
+
+def kept(store):
+    run = store.runs()[0]
+    key = digest_of(["board", run.suite, run.suite_hash, run.world_hash])
+    return key, store.cached([key])[key]
+
+
+def test_a_kept_table_is_what_was_computed(store):
+    store.add_runs([new_run("one", tasks=6, attempts=2), new_run("two", tasks=6, attempts=2, agent="b")])
+    play_all(store, "one", lambda slot: Outcome.SUCCESS if slot % 3 else Outcome.FAILURE)
+    play_all(store, "two", lambda slot: Outcome.FAILURE)
+    first = board(store)
+    assert first == leaderboard(store.tasks())
+    assert board(store) == first
+    assert board(store, suite="s") == first
+    assert board(store, suite="t") == []
+
+
+def test_nothing_is_computed_twice_and_every_episode_makes_it_anew(store):
+    store.add_runs([new_run("one", tasks=3)])
+    slots = store.open_slots("one")
+    store.record("one", 0, 0, ended(Outcome.SUCCESS, slots[0].task))
+    board(store)
+    key, (version, data) = kept(store)
+    rows = json.loads(data)
+    rows[0]["agent"] = "as it was kept"
+    store.keep({key: (version, json.dumps(rows).encode())})
+    assert board(store)[0].agent == "as it was kept"
+    store.record("one", 1, 0, ended(Outcome.SUCCESS, slots[1].task))
+    assert [row.agent for row in board(store)] == ["a", "a"]
+    assert board(store)[0].measure.n == 2
+
+
+def test_the_hash_of_a_table_is_over_its_runs_in_any_order(store):
+    store.add_runs([new_run("one"), new_run("two")])
+    runs = store.runs()
+    assert table_hash(runs) == table_hash(runs[::-1]) != table_hash(runs[:1])
