@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from agentenv.agents import AgentSpec, make_agent
@@ -23,10 +24,12 @@ from agentenv.protocol import Outcome, digest_of
 from agentenv.registry import get_spec
 from agentenv.rollout import play
 from agentenv.trajectory import Trajectory
-from evals.plan import MAX_TRIES, Plan, make_plan, world_of
+from evals.plan import Plan, make_plan, world_of
 from evals.software import software
+from evals.statistics.seen import seen_tasks, told
+from evals.store.plans import NewRun
 from evals.store.schema import RunRow
-from evals.store.store import NewRun, OpenSlot, Store
+from evals.store.store import OpenSlot, Store
 from evals.suite import BadSuite, Suite, load, parse
 
 LOST_IN_A_ROW = 10
@@ -67,8 +70,13 @@ def start(
     attempts: int | None = None,
     limit: int | None = None,
     plan: Plan | None = None,
+    trained: Sequence[Path] = (),
 ) -> list[str]:
-    """Write one run for each agent, whole plans included, all or none; their ids in the agents' order."""
+    """Write one run for each agent, whole plans included, all or none; their ids in the agents' order.
+
+    `trained` are models, checkpoints or records that tell which tasks the agents were trained on; the folder of a local
+    model tells it by itself.
+    """
     plan = plan or make_plan(suite, attempts=attempts, limit=limit)
     batch, about = secrets.token_hex(8), software()
     runs = []
@@ -87,6 +95,7 @@ def start(
                 agent_settings={"name": player.name, **player.settings},
                 reference=spec.needs_oracle,
                 software=about,
+                seen=seen_tasks(plan.tasks, told(trained if player.settings else (), player.settings)),
             )
         )
     store.add_runs(runs)
@@ -280,8 +289,8 @@ class _Sitting:
 
     def _after(self, slot: OpenSlot, episode: Trajectory) -> None:
         """Another try for an invalid attempt, behind all others; the end when the infrastructure is gone."""
-        if not episode.outcome.valid and slot.tries + 1 < MAX_TRIES:
-            self.queue.append(replace(slot, tries=slot.tries + 1))
+        if not episode.outcome.valid and slot.left > 1:
+            self.queue.append(replace(slot, tries=slot.tries + 1, left=slot.left - 1))
         lost = episode.outcome is Outcome.INFRA_LOST
         self.lost_in_a_row = self.lost_in_a_row + 1 if lost else 0
         if self.lost_in_a_row >= LOST_IN_A_ROW:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from agentenv.trajectory import Trajectory
-from evals.plan import MAX_TRIES
 from evals.store.store import OpenSlot
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def progress(*, total: int, done: int, quiet: bool) -> Iterator[OnEpisode | None
 
 def settles(slot: OpenSlot, episode: Trajectory) -> bool:
     """Whether the slot will not be played again."""
-    return episode.outcome.valid or slot.tries + 1 >= MAX_TRIES
+    return episode.outcome.valid or slot.left <= 1
 
 
 @contextlib.contextmanager

@@ -1,7 +1,9 @@
 """Opening a database: where it is, how it is locked, and bringing its tables up to date.
 
 SQLite runs with a write-ahead log, and every write transaction takes the write lock at its beginning: many processes
-can write at once, each waits for its turn, and none fails half-way. What is not an agentenv database is never touched.
+can write at once, each waits for its turn, and none fails half-way. PostgreSQL locks rows; what must happen one after
+the other there (migrations, the numbering of attempts) takes a lock of its own. What is not an agentenv database is
+never touched.
 """
 
 from __future__ import annotations
@@ -22,10 +24,13 @@ from agentenv.errors import AgentEnvError, BadCall
 BUSY_S = 60.0
 """How long a transaction waits for the others' before it gives up."""
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest revision; the one that this version reads and writes."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
+
+MIGRATING, PLANNING = 0x61676530, 0x61676531
+"""Numbers of the locks that PostgreSQL keeps for whole transactions."""
 
 _SQLITE_HEADER = b"SQLite format 3\0"
 
@@ -42,27 +47,26 @@ def configured_url() -> URL:
     try:
         return make_url(given)
     except ArgumentError as exc:
-        raise BadCall(f"AGENTENV_DB={given!r} is no SQLAlchemy URL; write sqlite:////path/to/file.db") from exc
+        raise BadCall(
+            "AGENTENV_DB is no SQLAlchemy URL; write sqlite:////path/to/file.db or postgresql://user@host/name"
+        ) from exc
 
 
 def where(url: URL) -> str:
     """What messages call the database: the file, or the URL without its password."""
-    return url.database or "" if _is_sqlite(url) else url.render_as_string(hide_password=True)
+    return url.database or "" if is_sqlite(url) else url.render_as_string(hide_password=True)
 
 
 def open_database(url: URL) -> Engine:
     """An engine on `url`, its tables made or migrated. StoreError names the database and what to do."""
-    if _is_sqlite(url):
+    if is_sqlite(url):
         _check_file(url)
-    try:
-        engine = create_engine(url, connect_args={"timeout": BUSY_S} if _is_sqlite(url) else {})
-    except (NoSuchModuleError, ImportError) as exc:
-        raise StoreError(f"database {where(url)}: {exc}") from exc
-    if _is_sqlite(url):
+    engine = _engine(url)
+    if is_sqlite(url):
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     try:
-        if _is_sqlite(url):
+        if is_sqlite(url):
             _use_wal(engine)
         _migrate(engine)
     except BaseException:
@@ -71,21 +75,46 @@ def open_database(url: URL) -> Engine:
     return engine
 
 
+def _engine(url: URL) -> Engine:
+    if is_sqlite(url):
+        return create_engine(url, connect_args={"timeout": BUSY_S})
+    if url.drivername in ("postgresql", "postgres"):
+        url = url.set(drivername="postgresql+psycopg")
+    try:
+        engine = create_engine(url, pool_pre_ping=True)
+    except ModuleNotFoundError as exc:
+        extra = "; pip install 'agentenv-gym[postgres]'" if exc.name == "psycopg" else ""
+        raise StoreError(f"database {where(url)}: {exc}{extra}") from exc
+    except (NoSuchModuleError, ImportError) as exc:
+        raise StoreError(f"database {where(url)}: {exc}") from exc
+    if engine.dialect.name != "postgresql":
+        raise StoreError(f"database {where(url)}: {engine.dialect.name} is not supported; use SQLite or PostgreSQL")
+    return engine
+
+
 @contextlib.contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """One consistent view of the database."""
-    with _naming(engine), engine.connect() as connection, connection.begin():
+    options = {} if is_sqlite(engine.url) else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    with naming(engine), engine.connect().execution_options(**options) as connection, connection.begin():
         yield connection
 
 
 @contextlib.contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """One transaction that may write; committed at the end, rolled back on an error."""
-    with _naming(engine), engine.connect().execution_options(agentenv_write=True) as connection, connection.begin():
+    with naming(engine), engine.connect().execution_options(agentenv_write=True) as connection, connection.begin():
         yield connection
 
 
-def _is_sqlite(url: URL) -> bool:
+def one_at_a_time(connection: Connection, lock: int) -> None:
+    """Wait until no other transaction holds the lock, and hold it to the end of this one. SQLite's own do so anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": lock})
+
+
+def is_sqlite(url: URL) -> bool:
+    """Whether the database is a file of SQLite's."""
     return url.get_backend_name() == "sqlite"
 
 
@@ -110,13 +139,13 @@ _NEXT = "Move it away, or name another file: AGENTENV_DB=sqlite:////path/to/file
 
 
 @contextlib.contextmanager
-def _naming(engine: Engine) -> Iterator[None]:
+def naming(engine: Engine) -> Iterator[None]:
     """Errors of the database become a StoreError that says which one and what to do."""
     try:
         yield
     except (DBAPIError, sqlite3.Error) as exc:  # the second while a connection is being prepared
-        name, reason = where(engine.url), str(exc.orig if isinstance(exc, DBAPIError) else exc)
-        if _is_sqlite(engine.url) and ("malformed" in reason or "not a database" in reason):
+        name, reason = where(engine.url), str(exc.orig if isinstance(exc, DBAPIError) else exc).strip()
+        if is_sqlite(engine.url) and ("malformed" in reason or "not a database" in reason):
             raise StoreError(f"database {name} is corrupt ({reason}); it was left as it is. {_NEXT}") from exc
         if "locked" in reason:
             raise StoreError(f"database {name}: other processes held it for {BUSY_S:.0f} s ({reason})") from exc
@@ -138,7 +167,7 @@ def _begin_sqlite(connection: Connection) -> None:
 def _use_wal(engine: Engine) -> None:
     """Switch the file to a write-ahead log, once in its life. SQLite does not wait for locks here, so we do."""
     deadline = time.monotonic() + BUSY_S
-    with _naming(engine):
+    with naming(engine):
         while True:
             raw = engine.raw_connection()
             try:
@@ -159,6 +188,7 @@ def _migrate(engine: Engine) -> None:
         if _revision(connection) == HEAD:
             return
     with writing(engine) as connection:
+        one_at_a_time(connection, MIGRATING)
         revision = _revision(connection)  # again: another process may have been quicker
         if revision == HEAD:
             return

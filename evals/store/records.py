@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from agentenv.protocol import TaskRef, canonical_json
@@ -18,57 +19,82 @@ LONG_BYTES = 2048
 """Observations over this many bytes of UTF-8 are stored compressed, once for equal ones."""
 
 _EPISODE_COLUMNS = ("outcome", "success", "reward", "last_reward", "score", "steps", "oracle", "error")
+_TOKEN_COLUMNS = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens")
 _TURN_COLUMNS = ("observation", "action", "malformed", "reward")
 _ELSEWHERE = ("task", "turns")  # have rows of their own
+_NUL = "\x00"  # no text column of PostgreSQL takes one; the exact text is then kept beside it, in JSON
 
 
 def episode_values(trajectory: Trajectory) -> dict[str, Any]:
     """Columns of the `episodes` row, place and time aside."""
-    whole = asdict(trajectory)
+    whole = asdict(replace(trajectory, turns=[]))
     columns = {name: whole[name] for name in _EPISODE_COLUMNS}
-    if columns["error"] is not None:
-        columns["error"] = clean_text(columns["error"])
     rest = {name: value for name, value in whole.items() if name not in (*_EPISODE_COLUMNS, *_ELSEWHERE)}
+    if columns["error"] is not None:
+        exact = clean_text(columns["error"])
+        columns["error"] = _shown(exact)
+        rest.update({"error": exact} if _NUL in exact else {})
     return {
         **columns,
         "outcome": trajectory.outcome.value,
         "valid": trajectory.outcome.valid,
         "malformed": sum(turn.malformed is not None for turn in trajectory.turns),
-        "prompt_tokens": tokens(trajectory.turns, "prompt_tokens"),
-        "completion_tokens": tokens(trajectory.turns, "completion_tokens"),
+        "seconds": trajectory.time.get("total_s", 0.0),
+        **{name: tokens(trajectory.turns, name) for name in _TOKEN_COLUMNS},
+        "cost": cost(trajectory.turns),
         "record": rest,
     }
 
 
 def tokens(turns: Sequence[Turn], name: str) -> int | None:
     """Sum of what the agent noted in every turn; None where one turn does not say, and for agents without tokens."""
-    counts = [turn.info["agent"].get(name) for turn in turns if isinstance(turn.info.get("agent"), Mapping)]
+    counts = _noted(turns, name)
     known = [count for count in counts if isinstance(count, int)]
     return sum(known) if known and len(known) == len(turns) else None
 
 
+def cost(turns: Sequence[Turn]) -> float | None:
+    """US dollars that the agent noted in every turn; None where one turn does not say."""
+    known = [float(count) for count in _noted(turns, "cost") if isinstance(count, int | float)]
+    return math.fsum(known) if known and len(known) == len(turns) else None
+
+
+def _noted(turns: Sequence[Turn], name: str) -> list[Any]:
+    return [turn.info["agent"].get(name) for turn in turns if isinstance(turn.info.get("agent"), Mapping)]
+
+
 def turn_values(turn: Turn) -> tuple[dict[str, Any], bytes | None]:
     """Columns of a `turns` row, place aside, and the long observation that belongs in `blobs`."""
-    observation = clean_text(turn.observation).encode()
+    texts = {"observation": clean_text(turn.observation), "action": clean_text(turn.action)}
+    if turn.malformed is not None:
+        texts["malformed"] = clean_text(turn.malformed)
+    observation = texts["observation"].encode()
     long = len(observation) > LONG_BYTES
     rest = {f.name: getattr(turn, f.name) for f in fields(turn) if f.name not in _TURN_COLUMNS}
     rest = {name: value for name, value in rest.items() if value is not None and value != {}}
+    rest.update(
+        {name: value for name, value in texts.items() if _NUL in value and not (long and name == "observation")}
+    )
     values = {
-        "observation": None if long else observation.decode(),
+        "observation": None if long else _shown(texts["observation"]),
         "observation_blob": hashlib.sha256(observation).hexdigest() if long else None,
-        "action": clean_text(turn.action),
-        "malformed": None if turn.malformed is None else clean_text(turn.malformed),
+        "action": _shown(texts["action"]),
+        "malformed": _shown(texts["malformed"]) if "malformed" in texts else None,
         "reward": turn.reward,
         "extra": zlib.compress(canonical_json(rest).encode("utf-8", "surrogatepass")) if rest else None,
     }
     return values, observation if long else None
 
 
+def _shown(text: str) -> str:
+    return text.replace(_NUL, "\N{REPLACEMENT CHARACTER}")
+
+
 def trajectory_of(task: TaskRow, episode: EpisodeRow, turns: Iterable[tuple[TurnRow, bytes | None]]) -> Trajectory:
     """The trajectory that the rows were made from; each turn comes with its blob."""
     record = {
-        **episode.record,
         **{name: getattr(episode, name) for name in _EPISODE_COLUMNS},
+        **episode.record,
         "task": asdict(task_ref(task)),
         "turns": [_turn(row, blob) for row, blob in turns],
     }

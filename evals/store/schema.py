@@ -6,6 +6,7 @@ slots     the plan: one row an attempt, played once, and again (at most three tr
 episodes  every try, the invalid ones too
 turns     the steps of an episode
 blobs     long texts once, compressed, by their sha256
+derived   what takes long to compute from counters; may be emptied at any time
 """
 
 from __future__ import annotations
@@ -83,6 +84,27 @@ class RunRow(Base):
     """Versions of packages, Python and platform, and the git state of the source."""
     servers: Mapped[list[Any]]
     """Where the last sitting played; empty means inside its own process."""
+    valid: Mapped[int] = mapped_column(default=0)
+    """Slots that have a valid episode."""
+    lost: Mapped[int] = mapped_column(default=0)
+    """Slots without a valid try after all of them."""
+    tries: Mapped[int] = mapped_column(default=0)
+    """Episodes ever written, invalid and superseded ones too: changes with every episode."""
+    prompt_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
+    """Over all tries that say."""
+    completion_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
+    cost: Mapped[float] = mapped_column(default=0.0)
+    """US dollars, over all tries whose price is known."""
+    priced: Mapped[int] = mapped_column(default=0)
+    """Those tries; none of them means that nothing is known, not that it was free."""
+    reopened: Mapped[int] = mapped_column(default=0)
+    """Settled slots that a command opened again."""
+    deleted_at: Mapped[str | None] = mapped_column(String(40))
+    """Its episodes are gone; the counters stay and count."""
+    seen: Mapped[dict[str, Any] | None]
+    """Tasks of its plan that the agent was trained on, by env; None where nobody said what it was trained on."""
+    journal: Mapped[list[Any]] = mapped_column(default=list)
+    """What commands changed by hand: when, what, why."""
 
 
 class TaskRow(Base):
@@ -120,6 +142,16 @@ class TaskRow(Base):
     score_sum: Mapped[float] = mapped_column(default=0.0)
     scored: Mapped[int] = mapped_column(default=0)
     """Attempts that have a raw score."""
+    tokens_sum: Mapped[int] = mapped_column(BigInteger, default=0)
+    """Prompt and completion, of the attempts that say."""
+    told: Mapped[int] = mapped_column(default=0)
+    """Attempts that say how many tokens they took."""
+    cost_sum: Mapped[float] = mapped_column(default=0.0)
+    """US dollars, of the attempts whose price is known."""
+    priced: Mapped[int] = mapped_column(default=0)
+    """Those attempts."""
+    success_seconds_sum: Mapped[float] = mapped_column(default=0.0)
+    success_tokens_sum: Mapped[int] = mapped_column(BigInteger, default=0)
 
 
 class SlotRow(Base):
@@ -137,8 +169,10 @@ class SlotRow(Base):
     position: Mapped[int]
     attempt: Mapped[int]
     state: Mapped[str] = mapped_column(String(8), default="open")
-    """open, valid or lost."""
+    """open, valid, lost, or gone with the run's episodes."""
     tries: Mapped[int] = mapped_column(default=0)
+    first_try: Mapped[int] = mapped_column(default=0)
+    """Earlier tries were superseded when the slot was opened again, and do not count."""
 
 
 class EpisodeRow(Base):
@@ -166,6 +200,16 @@ class EpisodeRow(Base):
     prompt_tokens: Mapped[int | None] = mapped_column(BigInteger)
     """Sum over the turns; unknown where one turn does not say."""
     completion_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    reasoning_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    """Part of completion_tokens."""
+    cached_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    """Part of prompt_tokens."""
+    cost: Mapped[float | None]
+    """US dollars; unknown where the price of one turn is."""
+    seconds: Mapped[float] = mapped_column(default=0.0)
+    """From the first call to the last."""
+    superseded: Mapped[bool] = mapped_column(default=False)
+    """A command opened the slot again afterwards."""
     oracle: Mapped[bool]
     error: Mapped[str | None]
     record: Mapped[dict[str, Any]]
@@ -182,7 +226,7 @@ class TurnRow(Base):
     """From 0."""
     observation: Mapped[str | None]
     """What the agent saw before it acted; in `blobs` where it is long."""
-    observation_blob: Mapped[str | None] = mapped_column(ForeignKey("blobs.sha256"))
+    observation_blob: Mapped[str | None] = mapped_column(ForeignKey("blobs.sha256"), index=True)
     action: Mapped[str]
     malformed: Mapped[str | None]
     reward: Mapped[float]
@@ -198,3 +242,16 @@ class BlobRow(Base):
     sha256: Mapped[str] = mapped_column(String(64), primary_key=True)
     data: Mapped[bytes] = mapped_column(LargeBinary)
     """zlib of UTF-8."""
+
+
+class DerivedRow(Base):
+    """Something that takes long to compute."""
+
+    __tablename__ = "derived"
+
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    """sha256 over what it is."""
+    version: Mapped[str] = mapped_column(String(64))
+    """sha256 over what it was computed from and by which code; another one replaces it."""
+    data: Mapped[bytes] = mapped_column(LargeBinary)
+    """JSON."""

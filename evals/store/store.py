@@ -1,52 +1,38 @@
-"""What is asked of the database, each question a method. All SQL but the tables' own is here.
+"""What is asked of the database, each question a method.
 
-An episode is one transaction: its row, its turns, the slot and the task's counters change together or not at all.
+An episode is one transaction: its row, its turns, the slot and the counters of task and run change together or not at
+all. Rows are locked in one order everywhere: slots, blobs, tasks, runs.
 """
 
 from __future__ import annotations
 
-import datetime
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, Engine, func, insert, select, text, update
+from sqlalchemy import Connection, Engine, delete, func, insert, select, text, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from agentenv.errors import BadCall
-from agentenv.protocol import TaskRef, digest_of
+from agentenv.protocol import TaskRef
 from agentenv.trajectory import Trajectory
-from evals.plan import MAX_TRIES, Plan
-from evals.store.database import configured_url, open_database, reading, where, writing
+from evals.plan import MAX_TRIES
+from evals.store.asking import ROWS, Asked, ask
+from evals.store.counters import counted, run_additions, task_additions
+from evals.store.database import PLANNING, configured_url, one_at_a_time, open_database, reading, where, writing
+from evals.store.plans import NewRun, add_plan, utc_now
 from evals.store.records import episode_values, task_ref, trajectory_of, turn_values
-from evals.store.schema import BlobRow, EpisodeRow, RunRow, SlotRow, TaskRow, TurnRow
-from evals.suite import Suite
+from evals.store.schema import BlobRow, DerivedRow, EpisodeRow, RunRow, SlotRow, TaskRow, TurnRow
 
 
 class UnknownRun(BadCall):
     """No run of that id, or several that begin with it."""
 
     code, status = "unknown_run", 404
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewRun:
-    """A run as it is written down before its first episode."""
-
-    id: str
-    batch: str
-    suite: Suite
-    plan: Plan
-    task_limit: int | None
-    agent: str
-    agent_data: dict[str, Any]
-    agent_settings: dict[str, Any]
-    reference: bool
-    software: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +44,8 @@ class OpenSlot:
     attempt: int
     tries: int
     """How many it has had; the next one's number."""
+    left: int
+    """Tries that it may still have."""
     env: str
     """The suite's name for it."""
     task: TaskRef
@@ -75,6 +63,17 @@ class Progress:
     def done(self) -> int:
         """Slots that will not be played again."""
         return self.valid + self.lost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What runs have taken, invalid tries too."""
+
+    episodes: int
+    tokens: int
+    """Of the episodes that say."""
+    cost: float | None
+    """US dollars of the episodes whose price is known; None when it is of none."""
 
 
 class Store:
@@ -106,39 +105,31 @@ class Store:
     # writing
 
     def add_runs(self, runs: Sequence[NewRun]) -> None:
-        """Write the runs with their whole plans, all or none.
-
-        Attempts are numbered on from earlier runs that will be pooled with these: a seeded agent must not play the
-        same episodes twice and call them further attempts.
-        """
+        """Write the runs with their whole plans, all or none."""
         with writing(self._engine) as connection:
+            one_at_a_time(connection, PLANNING)
             for run in runs:
-                values = _run_values(run)
-                first = _attempts_so_far(connection, values)
-                connection.execute(insert(RunRow), [{**values, "first_attempt": first}])
-                connection.execute(insert(TaskRow), _task_values(run))
-                connection.execute(insert(SlotRow), _slot_values(run, first))
+                add_plan(connection, run)
 
     def record(self, run: str, slot: int, try_: int, trajectory: Trajectory) -> bool:
         """Write one episode; False, and nothing is written, when somebody else has settled that try already."""
-        with writing(self._engine) as connection, Session(connection, expire_on_commit=False) as session:
-            row = session.get_one(SlotRow, (run, slot), with_for_update=True)
+        episode = episode_values(trajectory)
+        turns = [turn_values(turn) for turn in trajectory.turns]
+        with writing(self._engine) as connection:
+            row = connection.execute(_slot(run, slot).with_for_update()).one()
             if row.state != "open" or row.tries != try_:
                 return False
-            episode = EpisodeRow(run_id=run, slot=slot, try_=try_, finished_at=utc_now(), **episode_values(trajectory))
-            session.add(episode)
-            session.flush()
-            _add_turns(connection, episode.id, trajectory)
-            lost = not episode.valid and try_ + 1 >= MAX_TRIES
-            state = "valid" if episode.valid else "lost" if lost else "open"
-            row.state, row.tries = state, try_ + 1
-            session.flush()
-            session.execute(
-                update(TaskRow)
-                .where(TaskRow.run_id == run, TaskRow.position == row.position)
-                .values(_added(trajectory, episode, lost=lost))
-                .execution_options(synchronize_session=False)
-            )
+            place = {"run_id": run, "slot": slot, "try": try_, "finished_at": utc_now()}
+            id_ = connection.execute(insert(EpisodeRow).returning(EpisodeRow.id), [{**place, **episode}]).scalar_one()
+            _add_blobs(connection, {str(v["observation_blob"]): long for v, long in turns if long is not None})
+            if turns:
+                rows = [{"episode_id": id_, "number": n, **values} for n, (values, _) in enumerate(turns)]
+                connection.execute(insert(TurnRow), rows)
+            lost = not episode["valid"] and try_ + 1 - row.first_try >= MAX_TRIES
+            state = "valid" if episode["valid"] else "lost" if lost else "open"
+            connection.execute(_at(update(SlotRow), run_id=run, slot=slot).values(state=state, tries=try_ + 1))
+            _add(connection, TaskRow, task_additions(episode, lost=lost), run_id=run, position=row.position)
+            _add(connection, RunRow, run_additions(episode, lost=lost), id=run)
         return True
 
     def start_sitting(self, run: str, servers: Sequence[str]) -> None:
@@ -147,7 +138,7 @@ class Store:
 
     def stop(self, run: str, reason: str) -> None:
         """Note why a sitting ended early."""
-        self._update_run(run, stopped=reason)
+        self._update_run(run, stopped=reason.replace("\x00", "\N{REPLACEMENT CHARACTER}"))
 
     def finish(self, run: str) -> bool:
         """Note the end of a run whose slots are all settled; False when some are still open."""
@@ -159,6 +150,62 @@ class Store:
                 update(RunRow).where(RunRow.id == run, RunRow.finished_at.is_(None)).values(finished_at=utc_now())
             )
         return True
+
+    def reopen(self, run: str, *, reason: str, tasks: Sequence[str] = (), overwrite: bool = False) -> int:
+        """Open settled slots again and return how many: those that were lost, and with `overwrite` valid ones too.
+
+        `tasks` are ids; none means all. Earlier tries of the slots stay, as superseded ones that no longer count.
+        """
+        states = ("lost", "valid") if overwrite else ("lost",)
+        chosen = (
+            select(SlotRow.slot, SlotRow.position)
+            .join(TaskRow, (TaskRow.run_id == SlotRow.run_id) & (TaskRow.position == SlotRow.position))
+            .where(SlotRow.run_id == run, SlotRow.state.in_(states))
+            .order_by(SlotRow.slot)
+            .with_for_update(of=SlotRow)
+        )
+        if tasks:
+            chosen = chosen.where(TaskRow.task_id.in_(tasks))
+        with writing(self._engine) as connection:
+            slots = [slot for slot, _ in connection.execute(chosen)]
+            for some in _chunks(slots):
+                mine = EpisodeRow.run_id == run, EpisodeRow.slot.in_(some)
+                connection.execute(update(EpisodeRow).where(*mine).values(superseded=True))
+                again = {"state": "open", "first_try": SlotRow.tries}
+                connection.execute(update(SlotRow).where(SlotRow.run_id == run, SlotRow.slot.in_(some)).values(again))
+            if slots:
+                _recount(connection, run)
+                what = f"opened {len(slots)} {'settled' if overwrite else 'lost'} attempts again"
+                _note(connection, run, what, reason, reopened=RunRow.reopened + len(slots), finished_at=None)
+        return len(slots)
+
+    def delete(self, run: str, *, reason: str) -> int:
+        """Remove the episodes of a run and return how many. The run, its plan and its counters stay, and count."""
+        with writing(self._engine) as connection:
+            everything = select(SlotRow.slot).where(SlotRow.run_id == run).order_by(SlotRow.slot)
+            connection.execute(everything.with_for_update())
+            _lock_blobs(connection, "SHARE ROW EXCLUSIVE")
+            mine = select(EpisodeRow.id).where(EpisodeRow.run_id == run)
+            long = select(TurnRow.observation_blob).where(TurnRow.episode_id.in_(mine)).distinct()
+            blobs = [blob for blob in connection.scalars(long) if blob is not None]
+            connection.execute(delete(TurnRow).where(TurnRow.episode_id.in_(mine)))
+            gone = connection.execute(delete(EpisodeRow).where(EpisodeRow.run_id == run)).rowcount
+            used = select(TurnRow.observation_blob).where(TurnRow.observation_blob == BlobRow.sha256).exists()
+            for some in _chunks(blobs):
+                connection.execute(delete(BlobRow).where(BlobRow.sha256.in_(some), ~used))
+            open_ = update(SlotRow).where(SlotRow.run_id == run, SlotRow.state == "open")
+            connection.execute(open_.values(state="gone"))
+            _note(connection, run, f"deleted {gone} episodes", reason, deleted_at=utc_now())
+        return gone
+
+    def keep(self, found: Mapping[str, tuple[str, bytes]]) -> None:
+        """Keep `{key: (version, data)}`, in place of what had these keys."""
+        rows = [{"key": key, "version": version, "data": data} for key, (version, data) in sorted(found.items())]
+        with writing(self._engine) as connection:
+            for some in _chunks(rows):
+                new = _dialect_insert(connection, DerivedRow).values(some)
+                values = {"version": new.excluded.version, "data": new.excluded.data}
+                connection.execute(new.on_conflict_do_update(index_elements=["key"], set_=values))
 
     def _update_run(self, run: str, **values: Any) -> None:
         with writing(self._engine) as connection:
@@ -189,33 +236,60 @@ class Store:
 
     def unfinished(self, batch: str | None = None) -> list[RunRow]:
         """The open runs of a batch, else of the latest batch that has one, in the order of the command's agents."""
-        query = select(RunRow).where(RunRow.finished_at.is_(None)).order_by(RunRow.created_at.desc(), RunRow.id)
+        open_ = RunRow.finished_at.is_(None), RunRow.deleted_at.is_(None)
+        query = select(RunRow).where(*open_).order_by(RunRow.created_at.desc(), RunRow.id)
         with self._session() as session:
             rows = list(session.scalars(query if batch is None else query.where(RunRow.batch == batch)))
         return [row for row in rows if row.batch == rows[0].batch][::-1]
 
     def progress(self, run: str) -> Progress:
         """How far a run is."""
-        query = select(SlotRow.state, func.count().label("slots")).where(SlotRow.run_id == run).group_by(SlotRow.state)
+        query = select(RunRow.planned, RunRow.valid, RunRow.lost).where(RunRow.id == run)
         with reading(self._engine) as connection:
-            counts: dict[str, int] = {row.state: row.slots for row in connection.execute(query)}
-        return Progress(planned=sum(counts.values()), valid=counts.get("valid", 0), lost=counts.get("lost", 0))
+            row = connection.execute(query).one()
+        return Progress(planned=row.planned, valid=row.valid, lost=row.lost)
+
+    def spent(self, runs: Sequence[str]) -> Spent:
+        """What the runs have taken so far, all tries."""
+        columns = (RunRow.tries, RunRow.prompt_tokens, RunRow.completion_tokens, RunRow.cost, RunRow.priced)
+        query = select(*(func.coalesce(func.sum(column), 0).label(column.key) for column in columns))
+        with reading(self._engine) as connection:
+            row = connection.execute(query.where(RunRow.id.in_(runs))).one()
+        tokens = int(row.prompt_tokens) + int(row.completion_tokens)
+        return Spent(episodes=int(row.tries), tokens=tokens, cost=float(row.cost) if row.priced else None)
 
     def open_slots(self, run: str) -> list[OpenSlot]:
         """What is still to be played, in order."""
-        query = (
-            select(SlotRow, TaskRow)
-            .join(TaskRow, (TaskRow.run_id == SlotRow.run_id) & (TaskRow.position == SlotRow.position))
+        tasks = select(TaskRow).where(TaskRow.run_id == run)
+        slots = (
+            select(SlotRow.slot, SlotRow.attempt, SlotRow.tries, SlotRow.first_try, SlotRow.position)
             .where(SlotRow.run_id == run, SlotRow.state == "open")
-            .order_by(SlotRow.tries, SlotRow.slot)
+            .order_by(SlotRow.tries - SlotRow.first_try, SlotRow.slot)
         )
         with self._session() as session:
+            found = {task.position: (task.env, task_ref(task)) for task in session.scalars(tasks)}
             return [
                 OpenSlot(
-                    run=run, slot=s.slot, attempt=s.attempt, tries=s.tries, env=task.env, task=task_ref(task)
+                    run=run, slot=slot, attempt=attempt, tries=tries, left=MAX_TRIES - (tries - first),
+                    env=found[position][0], task=found[position][1],
                 )
-                for s, task in session.execute(query)
+                for slot, attempt, tries, first, position in session.execute(slots)
             ]  # fmt: skip
+
+    def ask(self, query: str, *, rows: int = ROWS) -> Asked:
+        """The first rows of a SELECT of the user's own, on a connection that cannot write."""
+        return ask(self._engine, query, rows=rows)
+
+    def cached(self, keys: Iterable[str]) -> dict[str, tuple[str, bytes]]:
+        """`{key: (version, data)}` of what was kept under these keys."""
+        with reading(self._engine) as connection:
+            return {
+                key: (version, data)
+                for some in _chunks(sorted(keys))
+                for key, version, data in connection.execute(
+                    select(DerivedRow.key, DerivedRow.version, DerivedRow.data).where(DerivedRow.key.in_(some))
+                )
+            }
 
     def tasks(self, *, suite: str | None = None, run: str | None = None) -> list[tuple[RunRow, TaskRow]]:
         """Every task with its counters beside its run; of one suite, of one run, or all."""
@@ -242,7 +316,7 @@ class Store:
         query = text(
             "SELECT v.task_id, MIN(v.error) FROM v_episodes v"
             " JOIN slots s ON s.run_id = v.run_id AND s.slot = v.slot AND s.state = 'lost'"
-            " WHERE v.run_id = :run GROUP BY v.task_id, v.slot"
+            " WHERE v.run_id = :run AND NOT v.superseded GROUP BY v.task_id, v.slot"
             " HAVING MIN(v.outcome) = 'env_error' AND MAX(v.outcome) = 'env_error'"
             " AND COUNT(DISTINCT COALESCE(v.error, '')) = 1 ORDER BY v.slot"
         )
@@ -281,109 +355,67 @@ class Store:
             yield session
 
 
-def utc_now() -> str:
-    """Now, in UTC, to the microsecond."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+def _slot(run: str, slot: int) -> Any:
+    columns = SlotRow.state, SlotRow.tries, SlotRow.first_try, SlotRow.position
+    return select(*columns).where(SlotRow.run_id == run, SlotRow.slot == slot)
 
 
-def world_hash(plan: Plan) -> str:
-    """Over what the envs were: scores under equal hashes compare."""
-    return digest_of([asdict(world) for world in plan.worlds])
+def _at(statement: Any, **place: Any) -> Any:
+    """The statement, for the row of that place alone."""
+    return statement.where(*(statement.table.c[name] == value for name, value in place.items()))
 
 
-def _run_values(run: NewRun) -> dict[str, Any]:
-    return {
-        "id": run.id,
-        "batch": run.batch,
-        "created_at": utc_now(),
-        "suite": run.suite.name,
-        "suite_hash": run.suite.hash,
-        "suite_source": run.suite.source,
-        "suite_data": run.suite.to_json(),
-        "worlds": [asdict(world) for world in run.plan.worlds],
-        "world_hash": world_hash(run.plan),
-        "agent": run.agent,
-        "agent_hash": digest_of(run.agent_data),
-        "agent_data": run.agent_data,
-        "agent_settings": run.agent_settings,
-        "reference": run.reference,
-        "attempts": run.plan.attempts,
-        "task_limit": run.task_limit,
-        "planned": run.plan.slots,
-        "software": run.software,
-        "servers": [],
-    }
+def _add(connection: Connection, table: Any, additions: Mapping[str, int | float], **place: Any) -> None:
+    """Add to the columns of one row; by the database, so that nobody's addition is lost."""
+    values = {name: getattr(table, name) + value for name, value in additions.items() if value}
+    connection.execute(_at(update(table), **place).values(values))
 
 
-def _attempts_so_far(connection: Connection, run: dict[str, Any]) -> int:
-    """The number of the first attempt that no earlier run of this agent on this suite has had."""
-    same = [getattr(RunRow, name) == run[name] for name in ("agent_hash", "suite_hash", "world_hash")]
-    last = connection.execute(select(func.max(RunRow.first_attempt + RunRow.attempts)).where(*same)).scalar()
-    return last or 0
-
-
-def _task_values(run: NewRun) -> list[dict[str, Any]]:
-    return [
-        {
-            "run_id": run.id,
-            "position": position,
-            "env": planned.label,
-            "task_id": planned.task.id,
-            "task_env": planned.task.env,
-            "split": planned.task.split,
-            "task_index": planned.task.index,
-            "category": planned.task.category,
-            "difficulty": planned.task.difficulty,
-            "template": planned.task.template,
-            "digest": planned.task.digest,
-            "planned": run.plan.attempts,
-        }
-        for position, planned in enumerate(run.plan.tasks)
-    ]
-
-
-def _slot_values(run: NewRun, first: int) -> list[dict[str, Any]]:
-    tasks = len(run.plan.tasks)
-    return [
-        {"run_id": run.id, "slot": slot, "position": slot % tasks, "attempt": first + slot // tasks}
-        for slot in range(run.plan.slots)
-    ]
-
-
-def _add_turns(connection: Connection, episode: int, trajectory: Trajectory) -> None:
-    rows = []
-    for number, turn in enumerate(trajectory.turns):
-        values, long = turn_values(turn)
-        if long is not None:
-            _add_blob(connection, values["observation_blob"], long)
-        rows.append({"episode_id": episode, "number": number, **values})
-    if rows:
-        connection.execute(insert(TurnRow), rows)
-
-
-def _add_blob(connection: Connection, sha256: str, data: bytes) -> None:
-    if connection.execute(select(BlobRow.sha256).where(BlobRow.sha256 == sha256)).first() is not None:
+def _add_blobs(connection: Connection, texts: Mapping[str, bytes]) -> None:
+    """Store the texts that are not there yet; in the order of their hashes, so that no two writers wait for each
+    other."""
+    if not texts:
         return
-    try:
-        with connection.begin_nested():
-            connection.execute(insert(BlobRow), [{"sha256": sha256, "data": zlib.compress(data)}])
-    except IntegrityError:  # another writer had the same text, on a database that lets two write at once
-        pass
+    _lock_blobs(connection, "ROW EXCLUSIVE")
+    there = set(connection.scalars(select(BlobRow.sha256).where(BlobRow.sha256.in_(list(texts)))))
+    rows = [{"sha256": sha, "data": zlib.compress(texts[sha])} for sha in sorted(texts) if sha not in there]
+    for row in rows:
+        connection.execute(_dialect_insert(connection, BlobRow).values(row).on_conflict_do_nothing())
 
 
-def _added(trajectory: Trajectory, episode: EpisodeRow, *, lost: bool) -> dict[Any, Any]:
-    """What an episode changes in its task's counters."""
-    if not episode.valid:
-        return {TaskRow.invalid_tries: TaskRow.invalid_tries + 1, TaskRow.lost: TaskRow.lost + int(lost)}
-    added = {
-        TaskRow.valid: 1,
-        TaskRow.success: int(episode.success),
-        TaskRow.reward_sum: episode.reward,
-        TaskRow.steps_sum: episode.steps,
-        TaskRow.success_steps_sum: episode.steps if episode.success else 0,
-        TaskRow.malformed_sum: episode.malformed,
-        TaskRow.seconds_sum: trajectory.time.get("total_s", 0.0),
-        TaskRow.score_sum: episode.score or 0.0,
-        TaskRow.scored: int(episode.score is not None),
-    }
-    return {column: cast(Any, column) + value for column, value in added.items()}
+def _lock_blobs(connection: Connection, mode: str) -> None:
+    """Keep a deletion away from texts that a writer has just found, until the writer refers to them."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"LOCK TABLE blobs IN {mode} MODE"))
+
+
+def _dialect_insert(connection: Connection, table: Any) -> Any:
+    """An insert that can say what to do about a row that is there already."""
+    return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
+
+
+def _recount(connection: Connection, run: str) -> None:
+    """Set the counters of the run and of its tasks to what its episodes say."""
+    by_position = select(SlotRow.position, func.count()).where(SlotRow.run_id == run, SlotRow.state == "lost")
+    lost: dict[int, int] = {row[0]: row[1] for row in connection.execute(by_position.group_by(SlotRow.position))}
+    valid = 0
+    for row in connection.execute(counted(run)).mappings().all():
+        sums = {name: value for name, value in row.items() if name != "position"}
+        valid += sums["valid"]
+        position = row["position"]
+        place = {"run_id": run, "position": position}
+        connection.execute(_at(update(TaskRow), **place).values({**sums, "lost": lost.get(position, 0)}))
+    connection.execute(_at(update(RunRow), id=run).values(valid=valid, lost=sum(lost.values())))
+
+
+def _note(connection: Connection, run: str, what: str, reason: str, **values: Any) -> None:
+    """Write into the journal of a run, and change it."""
+    journal = connection.execute(select(RunRow.journal).where(RunRow.id == run).with_for_update()).scalar_one()
+    entry = {"at": utc_now(), "what": what, "reason": reason}
+    connection.execute(_at(update(RunRow), id=run).values(journal=[*journal, entry], **values))
+
+
+def _chunks(items: Sequence[Any], size: int = 500) -> Iterator[Sequence[Any]]:
+    """Parts that a statement can take as parameters."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

@@ -6,7 +6,8 @@ from typing import Any
 from agentenv.protocol import Outcome, TaskRef
 from agentenv.trajectory import Trajectory, Turn
 from evals.plan import Plan, PlannedTask, World
-from evals.store.store import NewRun, Store
+from evals.store.plans import NewRun
+from evals.store.store import Store
 from evals.suite import Suite, SuiteEnv
 
 

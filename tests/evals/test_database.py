@@ -43,9 +43,9 @@ def test_head_is_the_newest_migration():
     assert ScriptDirectory(str(MIGRATIONS)).get_current_head() == HEAD
 
 
-def test_an_empty_file_becomes_a_database(url):
-    Path(url.database).touch()
-    with Store.open(url) as store:
+def test_an_empty_file_becomes_a_database(file_url):
+    Path(file_url.database).touch()
+    with Store.open(file_url) as store:
         assert store.runs() == []
 
 
@@ -65,12 +65,12 @@ def test_the_default_lies_under_home_and_can_be_set(tmp_path, monkeypatch):
         assert store.name == str(tmp_path / "elsewhere.db")
 
 
-def test_a_file_that_is_no_database_is_named_and_left_alone(url):
-    path = Path(url.database)
+def test_a_file_that_is_no_database_is_named_and_left_alone(file_url):
+    path = Path(file_url.database)
     path.write_bytes(b"a thesis, not a database\n" * 400)
     before = path.read_bytes()
     with pytest.raises(StoreError, match=r"runs\.db is not an SQLite database; it was left as it is"):
-        Store.open(url)
+        Store.open(file_url)
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == ["runs.db"]
 
@@ -82,11 +82,11 @@ def read_everything(url):
 
 
 @pytest.mark.parametrize("damage", ["cut", "pages", "first page"])
-def test_a_corrupt_database_is_named_and_left_alone(url, damage):
-    with Store.open(url) as store:
+def test_a_corrupt_database_is_named_and_left_alone(file_url, damage):
+    with Store.open(file_url) as store:
         store.add_runs([new_run(tasks=50, attempts=4)])
         play_all(store, "s-a-1", lambda _: Outcome.SUCCESS)
-    path = Path(url.database)
+    path = Path(file_url.database)
     whole = path.read_bytes()
     broken = {
         "cut": whole[: len(whole) // 2],
@@ -95,30 +95,30 @@ def test_a_corrupt_database_is_named_and_left_alone(url, damage):
     }[damage]
     path.write_bytes(broken)
     with pytest.raises(StoreError, match=r"runs\.db is corrupt .*left as it is"):
-        read_everything(url)
+        read_everything(file_url)
     assert path.read_bytes() == broken
 
 
-def test_the_database_of_another_program_is_refused(url):
-    other = sqlite3.connect(url.database)
+def test_the_database_of_another_program_is_refused(file_url):
+    other = sqlite3.connect(file_url.database)
     other.execute("CREATE TABLE recipes (name TEXT)")
     other.commit()
     other.close()
     with pytest.raises(StoreError, match=r"runs\.db is the database of another program"):
-        Store.open(url)
-    other = sqlite3.connect(url.database)
+        Store.open(file_url)
+    other = sqlite3.connect(file_url.database)
     assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("recipes",)]
     other.close()
 
 
-def test_a_newer_database_is_refused_by_its_revision(url):
-    Store.open(url).close()
-    newer = sqlite3.connect(url.database)
+def test_a_newer_database_is_refused_by_its_revision(file_url):
+    Store.open(file_url).close()
+    newer = sqlite3.connect(file_url.database)
     newer.execute("UPDATE alembic_version SET version_num = '9999'")
     newer.commit()
     newer.close()
-    with pytest.raises(StoreError, match=r"runs\.db has revision 9999, newer than 0001"):
-        Store.open(url)
+    with pytest.raises(StoreError, match=r"runs\.db has revision 9999, newer than 0002"):
+        Store.open(file_url)
 
 
 def test_a_database_out_of_reach_is_named(tmp_path):
@@ -136,6 +136,25 @@ def test_a_wrong_url_is_a_wrong_call(monkeypatch, given, message):
         Store.open()
 
 
+def test_a_url_that_is_none_is_not_repeated_because_it_may_hold_a_password(monkeypatch):
+    monkeypatch.setenv("AGENTENV_DB", "postgresql:/user:secret@host/db")
+    with pytest.raises(BadCall) as refused:
+        Store.open()
+    assert "secret" not in str(refused.value)
+
+
+def test_a_server_that_is_not_there_is_named_without_the_password(tmp_path):
+    url = URL.create("postgresql", username="me", password="secret", database="d", query={"host": str(tmp_path)})
+    with pytest.raises(StoreError, match=r"database postgresql.*://me:\*\*\*@") as refused:
+        Store.open(url)
+    assert "secret" not in str(refused.value)
+
+
+def test_a_kind_of_database_that_is_not_supported_is_refused():
+    with pytest.raises(StoreError, match=r"use SQLite or PostgreSQL|No module named"):
+        Store.open(make_url("mysql+pymysql://host/db"))
+
+
 def test_a_database_without_its_driver_says_so():
     with pytest.raises(StoreError, match="nosuch"):
         Store.open(make_url("nosuch://user:secret@host/db"))
@@ -146,12 +165,15 @@ import sys
 sys.path.insert(0, sys.argv[3])
 from made_runs import new_run, play_all
 from agentenv.protocol import Outcome
+from agentenv.trajectory import Turn
 from evals.store.store import Store
+texts = [letter * 3000 for letter in "abcd"]  # everybody's, in orders that would lock each other out
+turns = [Turn(observation=t, action="go", reward=0.0) for t in (texts if sys.argv[1] < "run4" else texts[::-1])]
 sys.stdin.readline()  # all begin at once
 with Store.open() as store:
     store.add_runs([new_run(sys.argv[1], tasks=20)])
-    play_all(store, sys.argv[1], lambda slot: Outcome.SUCCESS if slot % 2 else Outcome.FAILURE)
-    play_all(store, sys.argv[2], lambda slot: Outcome.SUCCESS)
+    play_all(store, sys.argv[1], lambda slot: Outcome.SUCCESS if slot % 2 else Outcome.FAILURE, turns=turns)
+    play_all(store, sys.argv[2], lambda slot: Outcome.SUCCESS, turns=turns)
 """
 
 
@@ -161,7 +183,7 @@ def test_eight_processes_write_at_once_and_nothing_is_lost_or_doubled(url):
     writers = [
         subprocess.Popen(
             [sys.executable, "-c", WRITER, f"run{i}", f"run{i - i % 2}", here],
-            env={**os.environ, "AGENTENV_DB": url.render_as_string()},
+            env={**os.environ, "AGENTENV_DB": url.render_as_string(hide_password=False)},
             stdin=subprocess.PIPE,
             text=True,
         )
@@ -178,3 +200,5 @@ def test_eight_processes_write_at_once_and_nothing_is_lost_or_doubled(url):
             assert [(e.slot, e.try_) for e in episodes] == [(slot, 0) for slot in range(20)]
             assert sum(task.valid for _, task in store.tasks(run=f"run{i}")) == 20
             assert sum(task.success for _, task in store.tasks(run=f"run{i}")) == sum(e.success for e in episodes)
+            assert store.progress(f"run{i}").valid == store.run(f"run{i}").tries == 20
+        assert store.ask("SELECT COUNT(*) FROM blobs").rows == [(4,)]

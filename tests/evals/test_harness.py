@@ -46,11 +46,11 @@ def test_every_agent_plays_the_whole_plan(store):
     assert all(store.run(run).finished_at for run in runs)
 
 
-def test_equal_runs_on_fresh_databases_play_equal_episodes(tmp_path, store, url):
+def test_equal_runs_on_fresh_databases_play_equal_episodes(store, file_url):
     from evals.store.store import Store
 
     [first] = play(store, suite(), "random", concurrency=1)
-    with Store.open(url.set(database=str(tmp_path / "other.db"))) as other:
+    with Store.open(file_url.set(database=f"{file_url.database}.other")) as other:
         [second] = play(other, suite(), "random", concurrency=7)
         assert [t.turns for t in store.trajectories(first)] == [t.turns for t in other.trajectories(second)]
 
