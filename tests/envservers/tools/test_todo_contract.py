@@ -11,6 +11,7 @@ from todo_play import solved
 
 import envservers.tools.todo
 from agentenv.agents.prompts import opening_of
+from agentenv.functions.table import FunctionTable
 from agentenv.registry import get_spec
 from agentenv.testing import check_env
 from agentenv.testing.controls import controls
@@ -73,3 +74,12 @@ def test_the_prompt_names_every_tool():
     [opening, _] = opening_of(SPEC).prompt.messages
     for function in SPEC.functions:
         assert function["name"] in opening["content"]
+
+
+def test_every_step_of_a_solution_is_a_call_of_the_card():
+    table = FunctionTable.of(SPEC.functions)
+    for index in range(0, 50, 7):
+        for text, _ in solved("test", index):
+            call = table.read(text)
+            assert call is not None, text
+            assert table.action(call) == text

@@ -16,9 +16,9 @@ from envservers.tools.toolkit.table import action_of
 TASKS = SPEC.task_set()
 SPLITS = ("train", "dev", "test", "test_ood")
 GOLDEN = {
-    "train": "ae13c6554bd972fd",
-    "dev": "e31b61a7e6dfd57f",
-    "test": "482d9c3ad9e26aba",
+    "train": "e03cc1925c9f2b9d",
+    "dev": "869d3ec1e0f7b1e7",
+    "test": "3958ac8b784a787c",
     "test_ood": "9fb07dc51ef6be82",
 }
 

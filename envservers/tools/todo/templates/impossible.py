@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from envservers.tools.todo import calls as c
 from envservers.tools.todo.script import ABSENT, Script, Slots, template
-from envservers.tools.todo.world import names
+from envservers.tools.todo.state import Project
+from envservers.tools.todo.world import POOLS, names
+
+
+def _theme(project: Project) -> Mapping[str, Any]:
+    """Where the names in a project are from."""
+    themes = [theme for pool in POOLS for theme in names()[pool]["themes"]]
+    return next(theme for theme in themes if project.name in theme["projects"])
+
+
+def _of_its_theme(p: Project, s: Script) -> list[Project]:
+    return [other for other in s.state.projects.values() if other.name in _theme(p)["projects"]]
 
 
 @template("impossible", phrasings="complete_named")
 def no_task(s: Script) -> Slots:
-    """The task is in another project."""
-    project = s.project()
-    other = s.project(lambda p: p.id != project.id)
+    """The task is in the project with the similar name."""
+    project = s.project(lambda p: len(_of_its_theme(p, s)) > 1)
+    [other] = [p for p in _of_its_theme(project, s) if p.id != project.id]
     here = {t.content for t in s.state.tasks.values() if t.project_id == project.id}
     task = s.leaf(other, lambda t: t.content not in here)
     s.see_tasks(project)
@@ -24,14 +38,7 @@ def no_task(s: Script) -> Slots:
 def no_project(s: Script) -> Slots:
     """A project of that name is not there, one of nearly that name is."""
     here = {p.name for p in s.state.projects.values()}
-    near = [
-        name
-        for pool in (names()["main"], names()["held_out"])
-        for theme in pool["themes"]
-        if here.intersection(theme["projects"])
-        for name in theme["projects"]
-        if name not in here
-    ]
+    near = [name for p in s.state.projects.values() for name in _theme(p)["projects"] if name not in here]
     s.see_projects()
     s.answer = ABSENT
     return {"project": s.pick(near)}
@@ -39,15 +46,15 @@ def no_project(s: Script) -> Slots:
 
 @template("impossible", phrasings="move_to_section")
 def no_section(s: Script) -> Slots:
-    """The section is in another project."""
+    """The section is one that such projects have, but not this one."""
     project = s.project()
     here = {section.name for section in s.state.sections_of(project.id)}
-    section = s.pick(x for x in s.state.sections.values() if x.name not in here)
+    section = s.pick(name for name in _theme(project)["sections"] if name not in here)
     task = s.leaf(project, lambda t: t.parent_id is None)
     s.see_tasks(project)
     s.see_sections(project)
     s.answer = ABSENT
-    return {"project": project.name, "task": task.content, "section": section.name}
+    return {"project": project.name, "task": task.content, "section": section}
 
 
 @template("impossible", phrasings="assign", held_out=True)
