@@ -7,6 +7,7 @@ Where the endpoint has none, the functions stand in the prompt and the call is a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from agentenv.agents.base import Agent, AgentSpec, Move, Seat
@@ -17,7 +18,8 @@ from agentenv.agents.prompts import opening_of
 from agentenv.agents.react import React, described
 from agentenv.functions import Call, FunctionTable, Refused
 from agentenv.policy import Completion, Message, Policy, ToolCall
-from agentenv.protocol import Action
+from agentenv.protocol import Action, digest_of
+from agentenv.registry import EnvSpec
 
 FORMAT = "function_calling"
 NOT_MADE = "(not made: one call a turn)"
@@ -46,13 +48,15 @@ class FunctionCalling:
     async def start(self, seat: Seat) -> None:
         """Find out how the model makes calls, and open the conversation that way."""
         native = await self._policy.takes_tools() if self._native is None else self._native
+        self._tools = "native" if native else "prompt"
         self._agent = _Native(self._policy, self._bounds) if native else React(self._policy, self._bounds, FORMAT)
         await self._agent.start(seat)
 
     async def act(self, observation: str) -> Move:
         """See Agent."""
         assert self._agent is not None
-        return await self._agent.act(observation)
+        move = await self._agent.act(observation)
+        return replace(move, notes={**move.notes, "tools": self._tools})
 
 
 class _Native:
@@ -108,5 +112,13 @@ def function_calling_over(policy: ToolPolicy, bounds: Bounds | None = None, *, n
         describe={**described(FORMAT, FORMAT, policy, bounds), "tools": tools},
         make=lambda: FunctionCalling(policy, bounds, native),
         close=policy.close,
-        prompt=lambda spec: opening_of(spec, FORMAT, native_tools=native is not False).describe(),
+        prompt=lambda spec: _prompt(spec, native),
     )
+
+
+def _prompt(spec: EnvSpec, native: bool | None) -> dict[str, str]:
+    """What identifies the words of the opening; both, where the endpoint decides."""
+    shown, written = (opening_of(spec, FORMAT, native_tools=tools).describe() for tools in (True, False))
+    if native is not None:
+        return shown if native else written
+    return {**shown, "digest": digest_of([shown["digest"], written["digest"]])}

@@ -7,9 +7,9 @@ from agent_play import SPEC, play, play_async
 from scripted_endpoint import Reply, ScriptedEndpoint, chat, refusal
 
 from agentenv.agents import make_agent
-from agentenv.agents.prompts import opening_of
 from agentenv.agents.conversation import Bounds
 from agentenv.agents.model import SETTINGS
+from agentenv.agents.prompts import opening_of
 from agentenv.agents.react import react_over
 from agentenv.errors import EpisodeCut, UnknownOption
 from agentenv.policy import Completion
