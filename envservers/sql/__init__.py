@@ -1,0 +1,1 @@
+"""Questions about databases, answered by one SQL query."""

@@ -1,0 +1,1 @@
+"""Questions in words with the queries that answer them."""

@@ -1,0 +1,98 @@
+"""What a reply asks for: a look at the schema, a trial, or the answer.
+
+SQL is taken from the last fenced block (tag in any case, or none), else from what follows the last `query` or `submit`
+at the start of a line, else from a reply that is SQL as a whole. A fence ends at a line of back-ticks, so that
+back-ticks in a text of the query do no harm. What stands between `<think>` and `</think>` is never an action.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+MAX_READ = 65_536
+"""Characters of a reply that are looked at."""
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_FENCE = re.compile(
+    r"`{3,}[ \t]*(?P<tag>\w*)[ \t]*\n(?P<body>.*?)(?:^[ \t]*`{3,}[ \t]*$|`{3,}\s*\Z|\Z)", re.DOTALL | re.MULTILINE
+)
+_ONE_LINE = re.compile(r"`{3,}[ \t]*(?:sqlite|sql)?\b(?P<body>[^\n]*?)`{3,}", re.IGNORECASE)
+_VERB = re.compile(
+    r"^[ \t]*(?:[*_#]{0,3}action[*_]{0,3}[ \t]*:[*_]{0,3}\s*)?"
+    r"(?P<verb>tables|describe|query|submit)\b[ \t]*:?(?P<rest>[^\n]*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MARKER = re.compile(r"^[ \t]*[*_#]{0,3}action[*_]{0,3}[ \t]*:[*_]{0,3}", re.IGNORECASE | re.MULTILINE)
+_SQL = re.compile(r"(?:\s+|--[^\n]*\n|/\*.*?\*/)*(?:select|with|values)\b", re.IGNORECASE | re.DOTALL)
+_TABLE = re.compile(r"""[\[\s"'`]*([^\[\]"'`\n]{1,128}?)[\]\s"'`;.]*""")
+
+
+class Kind(StrEnum):
+    """What an action is."""
+
+    TABLES = "tables"
+    DESCRIBE = "describe"
+    QUERY = "query"
+    SUBMIT = "submit"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One reply as it was read."""
+
+    kind: Kind
+    text: str = ""
+    """The SQL, the table, or why there is neither."""
+
+
+def read_reply(reply: str, *, bare: Kind) -> Reply:
+    """The action of a reply; `bare`: what SQL without a verb is. Never raises."""
+    said = _THOUGHT.sub(" ", reply[:MAX_READ].replace("\r\n", "\n"))
+    fences = [fence for fence in _FENCE.finditer(said) if fence["tag"].lower() in ("", "sql", "sqlite")]
+    if fences:
+        return _fenced(said[: fences[-1].start()], fences[-1]["body"], bare)
+    verbs = [_verb(said, found) for found in _VERB.finditer(said)]
+    asked = [verb for verb in verbs if verb.kind is not Kind.REFUSED]
+    if asked:
+        return asked[-1]
+    marked = list(_MARKER.finditer(said))
+    for text in (said[marked[-1].end() :] if marked else "", said):
+        if _SQL.match(text):
+            return Reply(bare, text.strip())
+    if one_line := _ONE_LINE.findall(said):
+        return _fenced("", one_line[-1], bare)
+    return verbs[-1] if verbs else Reply(Kind.REFUSED, "there is no SQL query in it")
+
+
+def _fenced(before: str, body: str, bare: Kind) -> Reply:
+    """The block's content; a verb stands in it, or on a line before it."""
+    inside = _VERB.match(body.lstrip())
+    if inside:
+        return _verb(body.lstrip(), inside)
+    if not body.strip():
+        return Reply(Kind.REFUSED, "the query is empty")
+    lines = [found for found in _VERB.finditer(before) if not found["rest"].strip(" \t:`[")]
+    kind = Kind(lines[-1]["verb"].lower()) if lines else bare
+    return Reply(kind if kind in (Kind.QUERY, Kind.SUBMIT) else bare, body.strip())
+
+
+def _verb(said: str, found: re.Match[str]) -> Reply:
+    kind = Kind(found["verb"].lower())
+    rest = found["rest"]
+    if kind is Kind.TABLES:
+        stray = rest.strip(" \t.[]")
+        return Reply(Kind.REFUSED, "write `tables` alone") if stray else Reply(kind)
+    if kind is Kind.DESCRIBE:
+        table = _TABLE.fullmatch(rest)
+        if table and len(table[1].split()) <= 3:
+            return Reply(kind, table[1].strip())
+        return Reply(Kind.REFUSED, "write `describe` and the name of one table")
+    sql = said[found.start("rest") :].strip()
+    if sql.startswith("[") and sql.endswith("]"):
+        sql = sql[1:-1].strip()
+    sql = sql.strip("`").strip() if sql.startswith("`") else sql
+    if _SQL.match(sql):
+        return Reply(kind, sql)
+    return Reply(Kind.REFUSED, f"`{kind}` needs a SELECT query behind it")

@@ -1,0 +1,130 @@
+"""The tasks of SQL: questions of the table that `make_tasks` wrote, or of a folder of BIRD's or Spider's kind.
+
+A line of `tasks.tsv` is a split, a schema, a template and a number; `draw` makes the question of them. Nothing is built
+and no database is opened to know a task.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from agentenv.protocol import Task, digest_of
+from agentenv.registry import TaskSet
+from envservers.sql.ask.draw import draw, templates
+from envservers.sql.spec import ENV_ID
+
+VERSION = "1"
+"""Of schemas, rows and questions."""
+COUNTS: Mapping[str, int] = {"train": 9_000, "dev": 300, "test": 500, "test_ood": 500}
+TABLE = "tasks.tsv"
+STEPS = {"single": 1, "multi": 15}
+"""A task's limit by mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One task of the table."""
+
+    schema: str
+    template: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.schema} {self.template} {self.number}"
+
+
+def make_tasks(options: Mapping[str, Any]) -> TaskSet:
+    """The task set under these options."""
+    mode, folder = str(options.get("mode") or "single"), str(options.get("folder") or "")
+    if folder:
+        from envservers.sql.folders import folder_tasks
+
+        return folder_tasks(Path(folder), mode, evidence=bool(options.get("evidence")))
+    return WorldTasks(mode)
+
+
+def canonical_task(task: Task) -> Any:
+    """What makes two tasks the same question: the schema and the query without its values, or the question's words."""
+    return task.payload["canonical"]
+
+
+class WorldTasks:
+    """The questions about the project's own databases."""
+
+    def __init__(self, mode: str) -> None:
+        self._mode = mode
+
+    @property
+    def digest(self) -> str:
+        """Of the table and the generator's version; a golden test holds the questions to it."""
+        return digest_of([ENV_ID, VERSION, self._mode, _text()])
+
+    def splits(self) -> tuple[str, ...]:
+        """No two ask about the same schema; `test_ood` also has templates and phrasings of its own."""
+        return tuple(table())
+
+    def count(self, split: str) -> int:
+        """Number of tasks in `split`."""
+        return len(table()[split])
+
+    def get(self, split: str, index: int) -> Task:
+        """Task `index` of `split`."""
+        entry = table()[split][index]
+        draft = draw(entry.schema, entry.template, entry.number, held=split == "test_ood")
+        if draft is None:
+            raise ValueError(f"{TABLE}: {entry} of {split} is no question")
+        return Task(
+            id=f"{ENV_ID}/{split}/{index}",
+            env=ENV_ID,
+            split=split,
+            index=index,
+            category=templates()[entry.template].category,
+            difficulty=draft.difficulty,
+            template=entry.template,
+            payload={
+                "schema": entry.schema,
+                "question": draft.question,
+                "sql": draft.sql,
+                "ordered": draft.ordered,
+                "canonical": [entry.schema, draft.shape],
+            },
+            max_steps=STEPS[self._mode],
+        )
+
+
+@functools.cache
+def table() -> Mapping[str, tuple[Entry, ...]]:
+    """The tasks of each split in order."""
+    found: dict[str, list[Entry]] = {split: [] for split in COUNTS}
+    for line in _text().splitlines():
+        split, schema, template, number = line.split(" ")
+        found[split].append(Entry(schema, template, int(number)))
+    return {split: tuple(entries) for split, entries in found.items()}
+
+
+def facts(options: Mapping[str, Any] | None = None) -> dict[str, object]:
+    """Schemas, templates and categories of each split, and how its questions name columns and values."""
+    found: dict[str, object] = {}
+    for split, entries in table().items():
+        drafts = [draw(e.schema, e.template, e.number, held=split == "test_ood") for e in entries]
+        known = [draft for draft in drafts if draft is not None]
+        found[split] = {
+            "schemas": sorted({e.schema for e in entries}),
+            "templates": len({e.template for e in entries}),
+            "by_category": dict(sorted(Counter(templates()[e.template].category for e in entries).items())),
+            "by_difficulty": {str(k): n for k, n in sorted(Counter(d.difficulty for d in known).items())},
+            "single_value": round(sum(d.scalar for d in known) / len(known), 3),
+            "column_not_named": round(sum(not d.named for d in known) / len(known), 3),
+            "value_respelled": round(sum(d.respelled for d in known) / len(known), 3),
+        }
+    return found
+
+
+def _text() -> str:
+    return files(__package__).joinpath(TABLE).read_text(encoding="utf-8")

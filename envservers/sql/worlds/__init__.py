@@ -1,0 +1,1 @@
+"""The databases: schemas as data, rows from a seed."""
