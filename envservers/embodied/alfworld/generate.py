@@ -20,9 +20,9 @@ from envservers.embodied.alfworld.catalogue import (
 )
 from envservers.embodied.alfworld.house import House, State
 
-LYING_ABOUT = (0, 0, 1, 1, 2)
+LYING_ABOUT = (0, 1, 1, 1, 2)
 """How many things of a kind lie about in a room that may have it."""
-DECOY_SHARE = 0.5
+DECOY_SHARE = 0.6
 """Of the households where a thing is to be treated have another one in the goal's place that is not."""
 OPEN_SHARE = 0.1
 """Of the places with a door are open at the start."""
