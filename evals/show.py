@@ -5,15 +5,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from agentenv.intervals import Interval, PassK, mean_pass_at_k, mean_pass_hat_k, seed_of, success_interval
-from evals.leaderboard import pooled_rows
+from evals.leaderboard import is_greedy, pooled_rows
 from evals.report import number, print_table, span
+from evals.statistics.independence import LOOKED_AT, repeats
 from evals.statistics.measure import ks
 from evals.statistics.planning import RANKING
 
@@ -32,6 +33,9 @@ def about(store: Store, run: RunRow, *, partial: bool = False) -> dict[str, Any]
     """
     data = store.tasks(run=run.id)
     progress = store.progress(run.id)
+    alike = repeats(
+        store.actions(run.id, tasks=LOOKED_AT) if run.attempts > 1 else (), greedy=is_greedy(run.agent_data)
+    )
     return {
         "run": run.id,
         "suite": run.suite,
@@ -53,6 +57,7 @@ def about(store: Store, run: RunRow, *, partial: bool = False) -> dict[str, Any]
         ],
         "categories": categories([task for _, task in data]),
         "pass_at_k": pass_table([task for _, task in data], run=run.id, partial=partial),
+        "repeats": {**asdict(alike), "dependent": alike.dependent},
         "breaks_the_environment": [{"task": task, "error": error} for task, error in store.breaking_tasks(run.id)],
     }
 
@@ -165,6 +170,9 @@ def print_about(facts: dict[str, Any]) -> None:
     print_table([_passes(row) for row in facts["pass_at_k"]])
     if any(row["pass_at_k"] is None for row in facts["pass_at_k"]):
         typer.echo("pass@k is known only when every task has k valid attempts; --partial shows those that have")
+    if facts["repeats"]["dependent"]:
+        why = "temperature 0" if facts["repeats"]["greedy"] else "all did the same in every task that was looked at"
+        typer.echo(f"attempts are not independent: {why}")
     for broken in facts["breaks_the_environment"]:
         typer.echo(f"breaks the environment: {broken['task']}: {broken['error']}")
     typer.echo("Next: agentenv leaderboard")

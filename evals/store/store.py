@@ -73,7 +73,7 @@ class Spent:
     tokens: int
     """Of the episodes that say."""
     cost: float | None
-    """US dollars of the episodes whose price is known; None when it is of none."""
+    """In the currency of the price table, of the episodes whose price is known; None when it is of none."""
 
 
 class Store:
@@ -322,6 +322,18 @@ class Store:
         )
         with reading(self._engine) as connection:
             return [(task, error or "") for task, error in connection.execute(query, {"run": run})]
+
+    def actions(self, run: str, *, tasks: int) -> list[tuple[int, int, str]]:
+        """`(position, episode, action)` of every step of the valid attempts at the first `tasks` tasks, as played."""
+        query = text(
+            "SELECT s.position, e.id, t.action FROM slots s"
+            " JOIN episodes e ON e.run_id = s.run_id AND e.slot = s.slot AND e.valid AND NOT e.superseded"
+            " JOIN turns t ON t.episode_id = e.id"
+            " WHERE s.run_id = :run AND s.position < :tasks ORDER BY s.position, e.id, t.number"
+        )
+        with reading(self._engine) as connection:
+            found = connection.execute(query, {"run": run, "tasks": tasks})
+            return [(position, episode, action) for position, episode, action in found]
 
     def episodes(self, run: str) -> list[EpisodeRow]:
         """Every try of a run, by slot and try."""

@@ -7,6 +7,7 @@ from made_runs import ended, new_run, play_all
 
 from agentenv.cli.main import main
 from agentenv.protocol import Outcome
+from agentenv.trajectory import Turn
 from evals.store.store import Store
 
 S, F, E = Outcome.SUCCESS, Outcome.FAILURE, Outcome.ENV_ERROR
@@ -98,6 +99,19 @@ def test_show_takes_a_suite_and_says_what_it_cannot_tell(capsys):
     assert "smoke cannot rank agents" in out
     facts = json.loads(call(capsys, "eval", "show", "demo", "--json")[1])
     assert (facts["tasks"], len(facts["envs"])) == (90, 3)
+
+
+def test_show_says_when_attempts_did_the_same_again(capsys):
+    with Store.open() as store:
+        for name, said in (("same", lambda slot: "go"), ("other", lambda slot: f"go {slot}")):
+            store.add_runs([new_run(name, tasks=3, attempts=2, agent=name)])
+            for slot in store.open_slots(name):
+                turn = Turn(observation="", action=said(slot.slot), reward=0.0)
+                store.record(name, slot.slot, 0, ended(F, slot.task, turns=[turn]))
+    facts = {name: json.loads(call(capsys, "eval", "show", name, "--json")[1])["repeats"] for name in ("same", "other")}
+    assert facts["same"] == {"greedy": False, "tasks": 3, "same": 3, "dependent": True}
+    assert facts["other"] == {"greedy": False, "tasks": 3, "same": 0, "dependent": False}
+    assert "attempts are not independent: all did the same" in call(capsys, "eval", "show", "same")[1]
 
 
 def test_show_has_pass_at_k_by_coverage_and_raw_counts_for_small_categories(capsys):
