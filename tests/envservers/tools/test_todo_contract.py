@@ -60,14 +60,20 @@ def test_the_report_proves_every_task_outside_of_train_as_it_is():
         assert len(solved("test_ood", index)) == solved_in[f"todo/test_ood/{index}"][0]
 
 
-def test_shortcuts_stay_under_their_ceilings():
-    found = asyncio.run(controls(SPEC, names=["noop", "each_tool", "each_read", "frequent", "impossible"], seeds=1))
-    assert {control.name: control.tasks for control in found if control.ok} == dict.fromkeys(
-        ["noop", "each_tool", "each_read", "frequent", "impossible"], 50
+def test_no_answer_that_is_given_at_once_gets_over_its_ceiling():
+    found = asyncio.run(controls(SPEC, names=["noop", "frequent", "impossible"], seeds=1))
+    assert {control.name: (control.tasks, control.ok) for control in found} == dict.fromkeys(
+        ["noop", "frequent", "impossible"], (50, True)
     )
-    [impossible] = [control for control in found if control.name == "impossible"]
-    assert impossible.by_category["impossible"] == 1.0
-    assert impossible.success == impossible.by_category["impossible"] * 3 / 50
+    by_category = found[-1].by_category
+    assert by_category.pop("impossible") == 1.0
+    assert set(by_category.values()) == {0.0}
+
+
+@pytest.mark.slow
+def test_calling_each_tool_once_gets_nowhere():
+    found = asyncio.run(controls(SPEC, names=["random", "each_tool", "each_read"], seeds=1))
+    assert [control.name for control in found if not control.ok] == []
 
 
 def test_the_prompt_names_every_tool():
