@@ -185,6 +185,9 @@ class EnvSpec:
     functions: tuple[Mapping[str, Any], ...] = ()
     """What may be called: `name`, `description`, `parameters` (JSON Schema) and `text`, the action that a call makes.
     See agentenv.functions."""
+    unreplayable: str = ""
+    """`module:function`, `(options) -> str`: why an episode under these options may come out otherwise when its actions
+    are sent again; empty where it may not. Without one every episode replays."""
     malformed_text: str = "Invalid action: {reason}. Answer with one action in the required format."
     """What the session answers to a malformed action; `{reason}` is filled in."""
     extra: str = ""
@@ -240,6 +243,10 @@ class EnvSpec:
             hint = f" (pip install 'agentenv-gym[{self.extra}]')" if self.extra else ""
             raise EnvUnavailable(f"{self.id} is unavailable: {exc}{hint}") from exc
 
+    def unreplayable_because(self, options: Mapping[str, Any]) -> str:
+        """Why episodes under these options, which `resolve_options` has completed, may not replay; empty: they do."""
+        return str(self._load(self.unreplayable)(options)) if self.unreplayable else ""
+
     def has_snapshots(self, options: Mapping[str, Any]) -> bool:
         """Whether `snapshot` and `restore` work under these options, which `resolve_options` has completed."""
         return self.snapshots and all(options[name] == value for name, value in self.snapshot_options.items())
@@ -250,14 +257,15 @@ class EnvSpec:
         card["options"] = [{**asdict(o), "type": o.type.__name__} for o in self.options]
         for name in ("shortcuts", "listings"):
             card[name] = [{k: v for k, v in item.items() if k != "entry"} for item in card[name]]
-        for name in ("entry", "tasks", "prompt"):
+        for name in ("entry", "tasks", "prompt", "unreplayable"):
             del card[name]
         return card
 
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> EnvSpec:
         """A spec of an env that only a server has: everything but the engine, the tasks and the prompt."""
-        known = {f.name for f in fields(cls)} - {"entry", "tasks", "prompt", "options", "shortcuts", "listings"}
+        own = {"entry", "tasks", "prompt", "unreplayable", "options", "shortcuts", "listings"}
+        known = {f.name for f in fields(cls)} - own
         values = {name: card[name] for name in known if name in card}
         for name in ("reward_range", "return_range", "needs", "functions"):
             if name in values:

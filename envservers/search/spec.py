@@ -89,6 +89,7 @@ SPEC = EnvSpec(
         ),
     ),
     world="agentenv-search-v1",
+    unreplayable="envservers.search.tasks:unreplayable",
     prompt="envservers.search:prompt.yaml",
     functions=(
         {

@@ -40,6 +40,14 @@ def is_address(retriever: str) -> bool:
     return retriever.startswith(("http://", "https://"))
 
 
+def unreplayable(options: Mapping[str, Any]) -> str:
+    """Why searches may find something else tomorrow or elsewhere; empty with BM25, which ranks alike everywhere."""
+    retriever = options["retriever"]
+    if is_address(retriever):
+        return f"the retriever at {retriever} promises nothing"
+    return "vectors are rounded differently on other machines" if retriever == "dense" else ""
+
+
 def canonical_task(task: Task) -> Any:
     """What makes two tasks the same question: path and subjects in the encyclopedia, else the question's words."""
     return task.payload["canonical"]
