@@ -6,12 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, variance
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agentenv.intervals import Interval, bootstrap_groups
 from agentenv.paired import bonett_price, mcnemar, sign_flip
 from evals.statistics.planning import Need, Spread, detectable_from, need
 from evals.statistics.ranking import whole_rates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SUCCESS, MEAN_SCORE = "success", "mean_score"
 """What a suite measures: the rate of success, or the mean of the envs' own raw scores."""
@@ -141,36 +144,36 @@ def compare_results(
 ) -> Comparison:
     """Compare on the tasks that both have in their plans; what only one has is the caller's to refuse."""
     shared = [key for key in a if key in b]
-    dropped = [Dropped(env=k[0], task=k[1], why=why) for k in shared if (why := _why_dropped(a[k], b[k], metric))]
-    out = {(d.env, d.task) for d in dropped}
-    kept = [key for key in shared if key[:2] not in out]
-    envs = list(dict.fromkeys(key[0] for key in kept))
-    groups = [[key for key in kept if key[0] == env] for env in envs]
+    dropped = {key: why for key in shared if (why := _why_dropped(a[key], b[key], metric))}
+    envs: dict[str, list[Key]] = defaultdict(list)
+    for key in shared:
+        if key not in dropped:
+            envs[key[0]].append(key)
+    pair = _Pair(a=a, b=b, groups=list(envs.values()), metric=metric)
     limits = _worst_cases(a, b, shared) if metric == SUCCESS else None
-    value_a, value_b = (_mean([[_value(side[k], metric) for k in group] for group in groups]) for side in (a, b))
+    value_a, value_b = pair.mean(a), pair.mean(b)
     difference = None if value_a is None or value_b is None else value_a - value_b
-    p_value, test = _test(a, b, groups, metric, seed) if kept else (None, None)
-    interval = _interval(a, b, groups, metric, test, seed) if kept else None
-    spread = _spread(a, b, groups, metric)
+    interval = pair.interval(seed)
+    spread = pair.spread()
     return Comparison(
         metric=metric,
-        tasks=len(kept),
-        attempts_a=sum(a[k].valid for k in kept),
-        attempts_b=sum(b[k].valid for k in kept),
+        tasks=len(pair.keys),
+        attempts_a=sum(a[key].valid for key in pair.keys),
+        attempts_b=sum(b[key].valid for key in pair.keys),
         a=value_a,
         b=value_b,
         difference=difference,
         difference_low=limits[0] if limits else None,
         difference_high=limits[1] if limits else None,
-        p_value=p_value,
-        test=test,
+        p_value=pair.p_value(seed),
+        test=None if not pair.keys else "mcnemar" if pair.single else "sign_flip",
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
         ci_method=interval.method if interval else None,
         detectable=detectable_from(spread) if spread else None,
         needs=[need(spread, abs(wanted)) for wanted in (difference, delta) if spread and wanted is not None],
-        flips=_flips(a, b, kept, metric),
-        dropped=dropped,
+        flips=pair.flips(),
+        dropped=[Dropped(env=key[0], task=key[1], why=why) for key, why in dropped.items()],
     )
 
 
@@ -182,78 +185,6 @@ def _why_dropped(a: TaskResult, b: TaskResult, metric: str) -> str | None:
         elif metric == MEAN_SCORE and side.score is None:
             reasons.append(f"unscored in {name}")
     return ", ".join(reasons) or None
-
-
-def _value(result: TaskResult, metric: str) -> float:
-    if metric == SUCCESS:
-        return result.rate
-    assert result.score is not None  # such tasks are dropped
-    return result.score
-
-
-def _mean(groups: Sequence[Sequence[float]]) -> float | None:
-    return fmean(fmean(group) for group in groups) if groups else None
-
-
-def _differences(
-    a: Mapping[Key, TaskResult], b: Mapping[Key, TaskResult], groups: Sequence[Sequence[Key]], metric: str
-) -> list[list[float]]:
-    return [[_value(a[k], metric) - _value(b[k], metric) for k in group] for group in groups]
-
-
-def _single(
-    a: Mapping[Key, TaskResult], b: Mapping[Key, TaskResult], groups: Sequence[Sequence[Key]], metric: str
-) -> bool:
-    """Whether McNemar's test applies: one attempt each, and every env with the same number of tasks."""
-    once = all(side[k].valid == 1 for group in groups for k in group for side in (a, b))
-    return metric == SUCCESS and once and len({len(group) for group in groups}) == 1
-
-
-def _discordant(
-    a: Mapping[Key, TaskResult], b: Mapping[Key, TaskResult], groups: Sequence[Sequence[Key]]
-) -> tuple[int, int, int]:
-    """Tasks that only A solved, that only B solved, and all."""
-    both = [(a[k].success, b[k].success) for group in groups for k in group]
-    return sum(x > y for x, y in both), sum(y > x for x, y in both), len(both)
-
-
-def _test(
-    a: Mapping[Key, TaskResult],
-    b: Mapping[Key, TaskResult],
-    groups: Sequence[Sequence[Key]],
-    metric: str,
-    seed: int,
-) -> tuple[float, str]:
-    import numpy as np
-
-    if _single(a, b, groups, metric):
-        only_a, only_b, _ = _discordant(a, b, groups)
-        return mcnemar(only_a, only_b), "mcnemar"
-    if metric == SUCCESS:  # in units of one attempt, where the test is exact
-        success, valid = (
-            [np.array([[getattr(side[k], name) for k in group] for side in (a, b)]) for group in groups]
-            for name in ("success", "valid")
-        )
-        units = whole_rates(success, valid)
-        d = [part[0] - part[1] for part in units]
-    else:
-        d = [np.array(part) for part in _differences(a, b, groups, metric)]
-    whole = int(np.lcm.reduce([len(part) for part in d]))
-    weighted = [part * (whole // len(part)) for part in d]  # each env weighs the same
-    return sign_flip(np.concatenate(weighted), seed=seed), "sign_flip"
-
-
-def _interval(
-    a: Mapping[Key, TaskResult],
-    b: Mapping[Key, TaskResult],
-    groups: Sequence[Sequence[Key]],
-    metric: str,
-    test: str | None,
-    seed: int,
-) -> Interval | None:
-    if test == "mcnemar":
-        return bonett_price(*_discordant(a, b, groups))
-    return bootstrap_groups(_differences(a, b, groups, metric), seed=seed)
 
 
 def _worst_cases(
@@ -275,36 +206,104 @@ def _limits(result: TaskResult) -> tuple[float, float]:
     return result.success / attempts, (result.success + attempts - result.valid) / attempts
 
 
-def _spread(
-    a: Mapping[Key, TaskResult], b: Mapping[Key, TaskResult], groups: Sequence[Sequence[Key]], metric: str
-) -> Spread | None:
-    """None where an env has fewer than two tasks. Variances are those of a mean over envs, times the tasks."""
-    if not groups or any(len(group) < 2 for group in groups):
-        return None
-    tasks = sum(map(len, groups))
-    shares = [tasks / (len(groups) ** 2 * len(group)) for group in groups]
-    differences = _differences(a, b, groups, metric)
-    repeated = metric == SUCCESS and all(side[k].valid > 1 for group in groups for k in group for side in (a, b))
-    noise = [fmean(_noise(a[k]) + _noise(b[k]) for k in group) for group in groups] if repeated else None
-    return Spread(
-        tasks=tasks,
-        total=sum(share * variance(part) for share, part in zip(shares, differences, strict=True)),
-        within=sum(share * part for share, part in zip(shares, noise, strict=True)) if noise else None,
-        attempts=fmean(side[k].valid for group in groups for k in group for side in (a, b)),
-    )
+def _mean(groups: Sequence[Sequence[float]]) -> float | None:
+    return fmean(fmean(group) for group in groups) if groups else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    """Both sides on the tasks that each has a valid attempt at, by env: each env has the same weight."""
+
+    a: Mapping[Key, TaskResult]
+    b: Mapping[Key, TaskResult]
+    groups: Sequence[Sequence[Key]]
+    metric: str
+
+    @property
+    def keys(self) -> list[Key]:
+        return [key for group in self.groups for key in group]
+
+    @property
+    def single(self) -> bool:
+        """Whether McNemar's test applies: one attempt each, and every env with the same number of tasks."""
+        once = all(side[key].valid == 1 for key in self.keys for side in (self.a, self.b))
+        return self.metric == SUCCESS and once and len({len(group) for group in self.groups}) == 1
+
+    def value(self, result: TaskResult) -> float:
+        """What is compared; results without a score were dropped."""
+        return result.rate if self.metric == SUCCESS or result.score is None else result.score
+
+    def mean(self, side: Mapping[Key, TaskResult]) -> float | None:
+        return _mean([[self.value(side[key]) for key in group] for group in self.groups])
+
+    def differences(self) -> list[list[float]]:
+        return [[self.value(self.a[key]) - self.value(self.b[key]) for key in group] for group in self.groups]
+
+    def discordant(self) -> tuple[int, int]:
+        """Tasks that only A solved, and that only B solved."""
+        both = [(self.a[key].success, self.b[key].success) for key in self.keys]
+        return sum(x > y for x, y in both), sum(y > x for x, y in both)
+
+    def p_value(self, seed: int) -> float | None:
+        import numpy as np
+
+        if not self.keys:
+            return None
+        if self.single:
+            return mcnemar(*self.discordant())
+        d = self._in_attempts() if self.metric == SUCCESS else [np.array(part) for part in self.differences()]
+        whole = int(np.lcm.reduce([len(part) for part in d]))
+        return sign_flip(np.concatenate([part * (whole // len(part)) for part in d]), seed=seed)
+
+    def _in_attempts(self) -> list[NDArray[Any]]:
+        """The differences of rates in units of one attempt, where the test is exact."""
+        import numpy as np
+
+        success, valid = (
+            [
+                np.array([[getattr(side[key], name) for key in group] for side in (self.a, self.b)])
+                for group in self.groups
+            ]
+            for name in ("success", "valid")
+        )
+        return [part[0] - part[1] for part in whole_rates(success, valid)]
+
+    def interval(self, seed: int) -> Interval | None:
+        if self.keys and self.single:
+            return bonett_price(*self.discordant(), len(self.keys))
+        return bootstrap_groups(self.differences(), seed=seed)
+
+    def spread(self) -> Spread | None:
+        """None where an env has fewer than two tasks. Variances are those of a mean over envs, times the tasks."""
+        if not self.groups or any(len(group) < 2 for group in self.groups):
+            return None
+        tasks, sides = len(self.keys), (self.a, self.b)
+        shares = [tasks / (len(self.groups) ** 2 * len(group)) for group in self.groups]
+        repeated = self.metric == SUCCESS and all(side[key].valid > 1 for key in self.keys for side in sides)
+        noise = (
+            [fmean(_noise(self.a[k]) + _noise(self.b[k]) for k in group) for group in self.groups] if repeated else []
+        )
+        return Spread(
+            tasks=tasks,
+            total=sum(share * variance(part) for share, part in zip(shares, self.differences(), strict=True)),
+            within=sum(share * part for share, part in zip(shares, noise, strict=True)) if repeated else None,
+            attempts=fmean(side[key].valid for key in self.keys for side in sides),
+        )
+
+    def flips(self) -> list[Flip]:
+        """The tasks that differ, the largest difference first."""
+
+        def text(result: TaskResult) -> str:
+            return result.text if self.metric == SUCCESS else f"{self.value(result):.3g}"
+
+        found = [
+            Flip(env=key[0], task=key[1], a=text(self.a[key]), b=text(self.b[key]), difference=difference)
+            for key, difference in zip(self.keys, (d for part in self.differences() for d in part), strict=True)
+            if difference != 0
+        ]
+        return sorted(found, key=lambda flip: -abs(flip.difference))
 
 
 def _noise(result: TaskResult) -> float:
     """Variance of the task's rate by chance within the task, from two attempts on."""
     return result.rate * (1 - result.rate) / (result.valid - 1)
-
-
-def _flips(a: Mapping[Key, TaskResult], b: Mapping[Key, TaskResult], kept: Sequence[Key], metric: str) -> list[Flip]:
-    def text(result: TaskResult) -> str:
-        return result.text if metric == SUCCESS else f"{_value(result, metric):.3g}"
-
-    found = [
-        Flip(env=k[0], task=k[1], a=text(a[k]), b=text(b[k]), difference=_value(a[k], metric) - _value(b[k], metric))
-        for k in kept
-    ]
-    return sorted((flip for flip in found if flip.difference != 0), key=lambda flip: -abs(flip.difference))
