@@ -92,11 +92,11 @@ def _behind_endpoint(name: str, given: Mapping[str, Any]) -> AgentSpec:
 
 
 async def _preflight(policy: Any, bounds: Bounds, *, tools: bool = False) -> str:
-    """What the endpoint replied; InfraError when it does not tell what the caps of an episode need."""
+    """What the endpoint replied; BadAgent when it does not tell what the caps of an episode need."""
     found = await policy.preflight()
     capped = [key for key in ("max_episode_tokens", "max_episode_cost") if getattr(bounds, key) is not None]
     if capped and policy.spent.untold:
-        raise InfraError(f"{found}; it does not tell token counts, so that {capped[0]} cannot be held")
+        raise BadAgent(f"{found}; it does not tell token counts, so that {capped[0]} cannot be held")
     if not tools:
         return str(found)
     try:

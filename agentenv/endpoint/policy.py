@@ -157,6 +157,7 @@ class OpenAIPolicy:
         if not isinstance(result, Answer):
             result, retries, _ = await self._ask(CALL_READY, None, tools=[READY])
         if isinstance(result, Answer):
+            self.spent.add(self._completion(result, retries, 0.0))
             return bool(result.tool_calls)
         raise self._cut(result, retries)
 
@@ -180,6 +181,7 @@ class OpenAIPolicy:
                 f"{self.settings.model}; pass a smaller max_tokens"
             )
         completion = self._completion(result, 0, latency_s)
+        self.spent.add(completion)
         return Preflight(
             reply=completion.text or result.content or result.reasoning,
             model=result.model or self.settings.model,
