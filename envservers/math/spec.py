@@ -8,8 +8,10 @@ ENV_ID = "math"
 _AGENTS = "envservers.math.shortcuts"
 
 
-def _function(name: str, text: str, description: str, parameter: str, about: str) -> dict[str, Any]:
-    properties = {parameter: {"type": "string", "description": about}}
+def _function(
+    name: str, text: str, description: str, parameter: str, about: str, kind: str | list[str] = "string"
+) -> dict[str, Any]:
+    properties = {parameter: {"type": kind, "description": about}}
     return {
         "name": name,
         "description": description,
@@ -82,11 +84,18 @@ SPEC = EnvSpec(
     world="agentenv-math-v1",
     prompt="envservers.math:prompt.yaml",
     functions=(
-        _function("answer", "#### {number}", "Give the final answer; this ends the episode.", "number", "A number."),
+        _function(
+            "answer",
+            "#### {number}",
+            "Give the final answer; this ends the episode.",
+            "number",
+            "A number, or a text such as 3/4.",
+            ["number", "string"],
+        ),
         _function(
             "calculate",
             "calculate[{expression}]",
-            "Work out an expression; only with mode=calculator.",
+            "Work out an expression, where the problem comes with a calculator; elsewhere it counts as a wrong answer.",
             "expression",
             "Numbers, + - * / // % ** and parentheses, such as 12 * (7 + 3).",
         ),

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from agentenv.errors import EpisodeOver, ResetNeeded
+from agentenv.functions import FunctionTable
 from agentenv.pool import EnvPool
 from agentenv.protocol import Action
 from agentenv.registry import TaskAt, get_spec
@@ -96,11 +97,12 @@ def test_a_snapshot_goes_on_in_another_env():
     assert other.step(Action(text=f"#### {ANSWER}")).success
 
 
-def test_functions_become_actions_that_the_env_reads():
-    texts = {function["name"]: function["text"] for function in SPEC.functions}
-    env = begun("calculator")
-    assert env.step(Action(text=texts["calculate"].format(expression="6 * 7"))).observation == "42"
-    assert env.step(Action(text=texts["answer"].format(number=ANSWER))).success
+def test_calls_of_functions_become_actions_that_the_env_reads():
+    functions, env = FunctionTable.of(SPEC.functions).functions, begun("calculator")
+    assert env.step(Action(text=functions["calculate"].action({"expression": "6 * 7"}))).observation == "42"
+    answered = [functions["answer"].action({"number": number}) for number in (42, 12.5, "3/4")]
+    assert answered == ["#### 42", "#### 12.5", "#### 3/4"]
+    assert env.step(Action(text=functions["answer"].action({"number": ANSWER}))).success
 
 
 def test_the_answer_is_in_nothing_that_an_agent_is_shown_before_it_gives_it():
