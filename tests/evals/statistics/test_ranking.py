@@ -73,3 +73,23 @@ def test_graded_scores_replace_the_rates():
 def test_no_row_and_one_row_have_no_pair():
     assert pair_p_values(results([]), seed=1) == {}
     assert pair_p_values(results([[[1, 0]]]), seed=1) == {}
+
+
+@pytest.mark.parametrize("attempts", [1, 4])
+def test_among_equal_agents_a_false_claim_is_as_rare_as_promised(attempts):
+    """Eight agents of the same skill, task by task: any claim is false, and at most 5 % of the tables hold one."""
+    rng, tables, wrong = np.random.default_rng(attempts), 200, 0
+    for _ in range(tables):
+        skill = np.broadcast_to(rng.beta(0.5, 0.5, size=40), (8, 40))
+        success = rng.binomial(attempts, skill)
+        found = holm(pair_p_values(results([success], valid=[np.full((8, 40), attempts)]), seed=1))
+        wrong += any(r != RankRange(low=1, high=8) for r in rank_ranges(list(success.sum(axis=1)), found))
+    assert wrong / tables <= 0.08  # 5 % and two and a half standard errors of so many tables
+
+
+def test_a_real_difference_is_found():
+    rng = np.random.default_rng(1)
+    skill = rng.beta(0.5, 0.5, size=200)
+    success = np.stack([rng.binomial(4, skill), rng.binomial(4, skill * 0.7)])
+    found = holm(pair_p_values(results([success], valid=[np.full((2, 200), 4)]), seed=1))
+    assert rank_ranges(list(success.sum(axis=1)), found) == [RankRange(low=1, high=1), RankRange(low=2, high=2)]
