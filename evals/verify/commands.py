@@ -1,0 +1,109 @@
+"""`agentenv eval verify | bundle | key`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from evals.verify.record import RunRecord
+
+SHOWN = 10
+"""Divergences and problems that are printed."""
+
+
+def verify(
+    run: Annotated[str, typer.Argument(metavar="RUN|FILE", help="Id of a run or its beginning, or a bundle.")],
+    sample: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Play so many episodes, the same for everybody.")
+    ] = None,
+    server: Annotated[
+        list[str] | None,
+        typer.Option("--server", metavar="URL", help="Environment server; repeatable. Without: inside this process."),
+    ] = None,
+    concurrency: Annotated[int, typer.Option(min=1, metavar="N", help="Episodes at one time.")] = 16,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Play the recorded actions of a run again, without a model, and count its episodes anew.
+
+    Exit 1 when an episode comes out otherwise, when episodes are missing, or when they cannot be played here.
+
+    \b
+    Examples:
+      agentenv eval verify demo-react-3f
+      agentenv eval verify demo-react-3f --sample 50
+      agentenv eval verify their-run.zip --json
+    """
+    from agentenv.cli.progress import progress
+    from agentenv.cli.tables import print_json
+    from evals.verify.counts import standing
+    from evals.verify.verify import CLAIM
+    from evals.verify.verify import verify as verified
+
+    record, by, signer = _record(run)
+    episodes = len(standing(record))
+    with progress("replaying", episodes if sample is None else min(sample, episodes)) as done:
+        found = asyncio.run(
+            verified(record, by=by, sample=sample, servers=server or [], concurrency=concurrency, on_episode=done)
+        )
+    if json:
+        print_json({**found.to_dict(), "signer": signer})
+    else:
+        typer.echo(f"{record.id}: {found.mark}" + (f" of a sample of {found.sample}" if found.sample else ""))
+        for line in [*map(str, found.divergences[:SHOWN]), *found.problems[:SHOWN], *found.reasons[:SHOWN]]:
+            typer.echo(f"  {line}")
+        if signer:
+            typer.echo(f"  packed by the owner of the key {signer}")
+        typer.echo(f"  chain {found.chain}\n{CLAIM}")
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+def bundle(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or its beginning.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The zip file to write.")],
+    sign: Annotated[
+        Path | None, typer.Option(metavar="KEY", help="Private key to sign it with; `agentenv eval key` makes one.")
+    ] = None,
+) -> None:
+    """Write a run to one file that somebody else can verify on a machine of theirs.
+
+    \b
+    Examples:
+      agentenv eval bundle demo-react-3f run.zip
+      agentenv eval bundle demo-react-3f run.zip --sign key.pem
+      agentenv eval verify run.zip
+    """
+    from evals.verify.bundle import write_bundle
+
+    record, _, _ = _record(run)
+    root = write_bundle(record, file, key=sign)
+    typer.echo(f"Wrote {file}: {len(record.tries)} episodes. Publish its root with the score: {root}")
+
+
+def key(file: Annotated[Path, typer.Argument(metavar="FILE", help="Where the private key goes.")]) -> None:
+    """Make a key to sign bundles with, readable by you alone; prints the public one.
+
+    \b
+    Example:
+      agentenv eval key key.pem
+    """
+    from evals.verify.signing import new_key
+
+    typer.echo(f"Wrote {file}. Public key: {new_key(file)}")
+
+
+def _record(wanted: str) -> tuple[RunRecord, str, str]:
+    """The run, `self` or `other`, and who signed it."""
+    from evals.store.store import Store
+    from evals.verify.bundle import read_bundle
+    from evals.verify.record import from_store
+
+    if wanted.endswith(".zip"):
+        record, signer = read_bundle(Path(wanted))
+        return record, "other", signer
+    with Store.open() as store:
+        return from_store(store, wanted), "self", ""
