@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -124,3 +125,14 @@ def test_tasks_are_light():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
     assert done.stdout == "[]\n", done.stderr
     assert SPEC.extra == ""
+
+
+def test_the_page_tells_the_table_s_figures():
+    page = Path(__file__).parents[4] / "docs" / "envs" / "alfworld.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    told = facts()
+    for split, rows in table().items():
+        grades = told["tasks_by_difficulty"][split].values()
+        assert f"| {split} | {' | '.join(f'{count:,}' for count in grades)} |" in lines
+        start = f"| {split} | {len(rows):,} | {told['rooms'][split]} "
+        assert [line for line in lines if line.startswith(start) and f"| {told['templates'][split]}" in line]
