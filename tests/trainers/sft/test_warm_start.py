@@ -72,6 +72,20 @@ def test_the_scripted_solution_is_played_and_rendered(model):
     assert [r.turns[0].fresh for r in records] == [True] * 6
 
 
+@pytest.mark.parametrize("format", ["function_calling", "code_as_action"])
+def test_a_solution_is_written_as_calls_of_functions(model, format):
+    renderer = load_renderer(model)
+    records = demonstrated(model, format=format, tasks=2)
+    assert [r.success for r in records] == [True] * 2
+    turn = records[0].turns[0]
+    side = turn.action.removeprefix("move ")
+    call = {
+        "function_calling": f'{{"name": "move", "arguments": {{"direction": "{side}"}}}}',
+        "code_as_action": f"```python\nmove(direction='{side}')\n```",
+    }
+    assert renderer.decode(turn.token_ids) == call[format]
+
+
 def test_noise_is_the_share_of_random_actions_and_the_same_again(model):
     clean, some, again = (demonstrated(model, noise=noise, tasks=24) for noise in (0.0, 0.2, 0.2))
     assert actions(some) == actions(again)
