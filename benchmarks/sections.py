@@ -8,7 +8,20 @@ HEAD = """# Benchmarks
 
 Each section was written by the program that it names, which anyone can run again; nothing here is copied by hand.
 """
-ORDER = ("steps", "fleet", "rollouts", "learner", "engine", "phases", "webarena", "sciworld", "webshop", "sql", "alfworld", "math")
+ORDER = (
+    "steps",
+    "fleet",
+    "rollouts",
+    "learner",
+    "engine",
+    "phases",
+    "webarena",
+    "sciworld",
+    "webshop",
+    "sql",
+    "alfworld",
+    "math",
+)
 
 
 def put(name: str, text: str, page: Path = PAGE) -> None:
