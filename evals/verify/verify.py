@@ -17,7 +17,6 @@ from typing import Any
 
 from agentenv.errors import AgentEnvError, UnknownEnv
 from agentenv.pool import EnvPool
-from agentenv.protocol import digest_of
 from agentenv.registry import get_spec
 from evals.store.plans import utc_now
 from evals.verify.chain import chain_root
@@ -209,8 +208,3 @@ async def _at_once(
 
 def _label(record: RunRecord, one: Try) -> str:
     return record.plan[one.slot % len(record.plan)].label
-
-
-def evidence_digest(record: RunRecord) -> str:
-    """Names what a verification looked at, so that a mark is dropped when the run changes."""
-    return digest_of([record.suite_hash, len(record.plan), chain_root(record.tries)])

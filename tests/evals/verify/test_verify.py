@@ -12,6 +12,7 @@ from evals.harness import Player, play_runs, start
 from evals.store.store import Store
 from evals.suite import parse
 from evals.verify.chain import chain_root
+from evals.verify.marks import keep_mark, mark_of, marks
 from evals.verify.record import RunRecord, from_store
 from evals.verify.replay import compared
 from evals.verify.verify import Verdict, sampled, verify
@@ -158,3 +159,21 @@ def test_an_end_from_outside_is_forced_at_its_turn(record, outcome):
 def test_equal_episodes_compare_equal_whatever_they_took(record):
     one = record.tries[0].trajectory
     assert compared(one, replace(one, time={"total_s": 99.0}, agent={})) is None
+
+
+def test_a_mark_stands_until_the_run_changes(store):
+    [run] = start(store, parse(SUITE, where="s"), [Player(name="random")])
+    asyncio.run(play_runs(store, [run]))
+    found = verdict(from_store(store, run)).to_dict()
+    keep_mark(store, store.run(run), found)
+    assert marks(store, store.runs())[run]["mark"] == f"verified {coin_env.TASKS}/{coin_env.TASKS}"
+    store.reopen(run, reason="again", overwrite=True, tasks=["coin/test/3"])
+    assert not marks(store, store.runs())
+
+
+def test_pooled_runs_have_a_mark_when_each_of_them_has():
+    one, other = {"ok": True, "verified": 3, "of": 3, "mark": ""}, {"ok": True, "verified": 2, "of": 4, "mark": ""}
+    bad = {"ok": False, "verified": 0, "of": 4, "mark": "diverged at turn 1"}
+    assert mark_of([one, other]) == "verified 5/7"
+    assert mark_of([one, bad]) == "diverged at turn 1"
+    assert mark_of([one, None]) == mark_of([]) == ""
