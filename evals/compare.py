@@ -9,12 +9,13 @@ import typer
 
 from agentenv.errors import BadCall
 from agentenv.intervals import seed_of
+from evals.leaderboard import same_row
 from evals.report import number, print_table, span
 from evals.statistics.claims import differences, metric_of
 from evals.statistics.pairs import compare_results, results_of
 
 if TYPE_CHECKING:
-    from evals.store.schema import RunRow
+    from evals.store.schema import RunRow, TaskRow
     from evals.store.store import Store
 
 ALPHA = 0.05
@@ -29,14 +30,16 @@ class NotComparable(BadCall):
     code, status = "not_comparable", 409
 
 
-def comparison(store: Store, a: RunRow, b: RunRow, *, delta: float, anyway: bool = False) -> dict[str, Any]:
-    """Everything that the comparison of two runs tells, as JSON values.
+def comparison(
+    store: Store, a: RunRow, b: RunRow, *, delta: float, anyway: bool = False, pooled: bool = False
+) -> dict[str, Any]:
+    """Everything that the comparison of two runs tells, as JSON values; `pooled` takes all runs of each one's row.
 
     Raises NotComparable where suite, tasks, engine, versions or metric differ, unless `anyway`: then it is about the
     tasks that are equal in both.
     """
     found = differences(a, b)
-    ours, theirs = (results_of(task for _, task in store.tasks(run=run.id)) for run in (a, b))
+    ours, theirs = (results_of(_tasks(store, run, pooled=pooled)) for run in (a, b))
     only_a, only_b = ([k for k in one if k not in other] for one, other in ((ours, theirs), (theirs, ours)))
     if (only_a or only_b) and not found:
         found = [f"tasks: {len(only_a)} only in A, {len(only_b)} only in B"]
@@ -52,11 +55,18 @@ def comparison(store: Store, a: RunRow, b: RunRow, *, delta: float, anyway: bool
         "agent_a": a.agent,
         "agent_b": b.agent,
         "suite": a.suite,
+        "pooled": pooled,
         "differences": found,
         "only_a": len(only_a),
         "only_b": len(only_b),
         **asdict(result),
     }
+
+
+def _tasks(store: Store, run: RunRow, *, pooled: bool) -> list[TaskRow]:
+    if not pooled:
+        return [task for _, task in store.tasks(run=run.id)]
+    return [task for other, task in store.tasks(suite=run.suite) if same_row(run, other)]
 
 
 def print_comparison(facts: dict[str, Any]) -> None:

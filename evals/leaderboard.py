@@ -50,6 +50,8 @@ class Row:
     """Of those, how many have left only a tombstone; their counters still count."""
     extended: int
     """Of those, how many began after an earlier one had ended, when its result could be seen."""
+    reopened: int
+    """Settled attempts of these runs that a command opened again."""
     configurations: int | None
     """Agents of that name which ran on this suite's test split, this one too; None on other splits."""
     seen: int | None
@@ -99,12 +101,11 @@ class Pool:
 def leaderboard(data: Iterable[tuple[RunRow, TaskRow]]) -> list[Row]:
     """The rows of every table, ranked within table and env, in the order in which they are shown."""
     pools: dict[tuple[str, ...], list[tuple[RunRow, TaskRow]]] = defaultdict(list)
-    limited: dict[str, bool] = {}
+    parts: dict[str, str] = {}
     for run, task in data:
-        if run.id not in limited:
-            limited[run.id] = is_part(run)
-        part = str(run.task_limit) if limited[run.id] else ""
-        pools[run.suite, run.suite_hash, run.world_hash, run.agent_hash, part].append((run, task))
+        if run.id not in parts:
+            parts[run.id] = _part_of(run)
+        pools[run.suite, run.suite_hash, run.world_hash, run.agent_hash, parts[run.id]].append((run, task))
     tables: dict[tuple[str, ...], list[Pool]] = defaultdict(list)
     for key, pairs in pools.items():
         tables[key[:3]].append(pool_of(pairs))
@@ -114,6 +115,17 @@ def leaderboard(data: Iterable[tuple[RunRow, TaskRow]]) -> list[Row]:
 def is_part(run: RunRow) -> bool:
     """Whether the run's plan leaves out tasks of the suite."""
     return run.planned < run.attempts * sum(int(world["tasks"]) for world in run.worlds)
+
+
+def same_row(a: RunRow, b: RunRow) -> bool:
+    """Whether the board pools the two runs."""
+    alike = all(getattr(a, name) == getattr(b, name) for name in ("suite", "suite_hash", "world_hash", "agent_hash"))
+    return alike and _part_of(a) == _part_of(b)
+
+
+def _part_of(run: RunRow) -> str:
+    """Runs of a part of the suite pool with those under the same limit alone."""
+    return str(run.task_limit) if is_part(run) else ""
 
 
 def pooled_rows(data: Sequence[tuple[RunRow, TaskRow]]) -> list[Row]:
@@ -204,6 +216,7 @@ def _row(pool: Pool, part: Measure, *, env: str, split: str | None, world: str |
         unfinished=sum(run.finished_at is None for run in pool.runs),
         deleted=sum(run.deleted_at is not None for run in pool.runs),
         extended=_extended(pool.runs),
+        reopened=sum(run.reopened for run in pool.runs),
         configurations=None,
         seen=_seen(pool.runs, env),
         dependent=part.attempts > 1 and is_greedy(latest.agent_data),

@@ -100,7 +100,11 @@ def _row(row: Row) -> dict[str, Any]:
         "95% CI": span(part.ci_low, part.ci_high),
         "method": part.ci_method or "",
         "return": number(part.mean_return, 3),
-        **({"score": number(row.score, 3)} if row.metric != "success" else {}),
+        **(
+            {}
+            if row.metric == "success"
+            else {"score": number(row.score, 3), "its CI": span(part.score_low, part.score_high)}
+        ),
         "steps": number(part.mean_steps, 1),
         "": "" if row.status == "ranked" else row.status,
     }
@@ -114,12 +118,9 @@ def ranks(low: int | None, high: int | None) -> str:
 
 
 def runs_text(row: Row) -> str:
-    """`3 (1 open, 1 deleted, 2 later)`: the pooled runs, and which of them a reader should know about."""
-    notes = [
-        f"{count} {word}"
-        for count, word in ((row.unfinished, "open"), (row.deleted, "deleted"), (row.extended, "later"))
-        if count
-    ]
+    """`3 (1 open, 1 deleted, 2 later)`: the pooled runs, and what a reader should know about them."""
+    counts = {"open": row.unfinished, "deleted": row.deleted, "later": row.extended, "attempts reopened": row.reopened}
+    notes = [f"{count} {word}" for word, count in counts.items() if count]
     return f"{row.runs} ({', '.join(notes)})" if notes else str(row.runs)
 
 

@@ -15,7 +15,7 @@ S, F, E = Outcome.SUCCESS, Outcome.FAILURE, Outcome.ENV_ERROR
 KEYS = {
     "run_a", "run_b", "agent_a", "agent_b", "suite", "differences", "only_a", "only_b", "metric", "tasks", "attempts_a",
     "attempts_b", "a", "b", "difference", "difference_low", "difference_high", "p_value", "test", "ci_low", "ci_high",
-    "ci_method", "detectable", "needs", "flips", "dropped",
+    "ci_method", "pooled", "detectable", "needs", "flips", "dropped",
 }  # fmt: skip
 
 
@@ -28,7 +28,7 @@ def call(capsys, *words):
 
 def run(store, name, outcome_of, **kw):
     """A run of which every slot is settled; `outcome_of` is asked with the task's index."""
-    store.add_runs([new_run(name, agent=name, **kw)])
+    store.add_runs([new_run(name, **{"agent": name, **kw})])
     while slots := store.open_slots(name):
         for slot in slots:
             store.record(name, slot.slot, slot.tries, ended(outcome_of(slot.task.index), slot.task))
@@ -86,6 +86,15 @@ def test_a_part_of_the_tasks_is_refused_unless_asked_for(capsys, runs):
     assert "tasks: 0 only in A, 15 only in B" in err
     facts = json.loads(call(capsys, "eval", "compare", "part", "a", "--anyway", "--json")[1])
     assert (facts["tasks"], facts["only_b"]) == (5, 15)
+
+
+def test_all_runs_of_a_row_can_be_taken_together(capsys, runs):
+    with Store.open() as store:
+        run(store, "again", lambda i: F, tasks=20, agent="a")
+    facts = json.loads(call(capsys, "eval", "compare", "b", "a", "--pooled", "--json")[1])
+    assert (facts["attempts_a"], facts["attempts_b"], facts["test"]) == (19, 38, "sign_flip")
+    assert facts["b"] == pytest.approx(4 / 19)
+    assert json.loads(call(capsys, "eval", "compare", "b", "a", "--json")[1])["attempts_b"] == 19
 
 
 def test_a_wrong_call_exits_2(capsys, runs):
