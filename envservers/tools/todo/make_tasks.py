@@ -14,13 +14,9 @@ from pathlib import Path
 
 from agentenv.protocol import canonical_json
 from envservers.tools.todo.cases import HELD_OUT_PHRASINGS, canonical, case, phrasings
-from envservers.tools.todo.compare import same
-from envservers.tools.todo.mutants import mutants
+from envservers.tools.todo.env import TodoEnv
 from envservers.tools.todo.script import TEMPLATES, NoFit, Template
-from envservers.tools.todo.service import TOOLKIT
 from envservers.tools.todo.tasks import Row
-from envservers.tools.toolkit.answers import right
-from envservers.tools.toolkit.call import Refused
 
 COUNTS = {"train": 300, "dev": 50, "test": 50, "test_ood": 50}
 LONG = 5
@@ -71,6 +67,7 @@ def _row(split: str, index: int, template: Template, taken: set[str]) -> Row:
     pool, count = "held_out" if strange else "main", len(phrasings()[template.phrasings])
     usable = range(count)[-HELD_OUT_PHRASINGS:] if strange else range(count - HELD_OUT_PHRASINGS)
     phrasing = random.Random(f"todo/phrasing/{split}/{index}").choice(usable)
+    env = TodoEnv()
     for number in range(MOST):
         payload = _payload(template, f"{split}/{index}/{number}", pool, phrasing)
         try:
@@ -78,7 +75,7 @@ def _row(split: str, index: int, template: Template, taken: set[str]) -> Row:
         except NoFit:
             continue
         name = canonical_json(canonical(payload))
-        if name in taken or _survivors(made):
+        if name in taken or env.survivors(made):
             continue
         taken.add(name)
         return Row(
@@ -91,24 +88,6 @@ def _row(split: str, index: int, template: Template, taken: set[str]) -> Row:
             steps=len(made.calls) + 1,
         )
     raise RuntimeError(f"no world fits task {split}/{index}, {template.name}")
-
-
-def _survivors(made: object) -> list[str]:
-    """Mutants that the check would let through."""
-    from envservers.tools.toolkit.env import Case
-
-    assert isinstance(made, Case)
-    found = []
-    for name, (calls, answer) in mutants(made).items():
-        state = made.start
-        for call in calls:
-            try:
-                state, _ = TOOLKIT.run(state, call)
-            except Refused:
-                continue
-        if same(state, made.expected, made.start) and right(answer, made.answer):
-            found.append(name)
-    return found
 
 
 def main() -> None:

@@ -13,8 +13,9 @@ MAX_CHARS = 16_384
 FORM = "Action: [tool name] with Action Input: [a JSON object]"
 
 _ACTION = re.compile(r"^[ \t]*Action[ \t]*:", re.MULTILINE | re.IGNORECASE)
-_SPLIT = re.compile(r"\s+with\s+action\s+input\s*:", re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
+_HEAD = re.compile(
+    r"\s*[\[`*]{0,3}([A-Za-z_]\w{0,63})[\]`*]{0,3}\s+with\s+action\s+input\s*:", re.IGNORECASE | re.ASCII
+)
 
 
 class Refused(Exception):
@@ -33,21 +34,21 @@ class Call:
 
 
 def read_call(text: str) -> Call:
-    """The one call of an action, also behind a thought; Refused says what is wrong with it."""
+    """The first call of an action, also behind a thought; Refused says what is wrong with it."""
     if len(text) > MAX_CHARS:
         raise Refused(f"the action has more than {MAX_CHARS} characters")
-    marker = _ACTION.search(text)
-    body = text[marker.end() :] if marker else text
-    head, *rest = _SPLIT.split(body, maxsplit=1)
-    name = head.strip().strip("[]`*").strip()
-    if not rest or not _NAME.fullmatch(name):
+    head = _HEAD.match(text)
+    if head is None and (marker := _ACTION.search(text)):
+        head = _HEAD.match(text, marker.end())
+    if head is None:
         raise Refused(f'format error; answer in the form "{FORM}"')
-    return Call(name=name, arguments=_arguments(rest[0].strip()))
+    return Call(name=head[1], arguments=_arguments(text[head.end() :].strip()))
 
 
 def _arguments(text: str) -> Mapping[str, Any]:
+    """The JSON object that a text begins with; lines behind it, such as an imagined observation, are dropped."""
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        value, end = _DECODER.raw_decode(text)
         json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate is no text
     except UnicodeEncodeError:
         raise Refused("the Action Input holds a character that is no text (a lone surrogate)") from None
@@ -56,6 +57,9 @@ def _arguments(text: str) -> Mapping[str, Any]:
     except (RecursionError, ValueError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else "a number with too many digits"
         raise Refused(f"the Action Input is not usable: {reason}") from None
+    rest = text[end:].lstrip(" \t")
+    if rest and rest[0] not in "\r\n":
+        raise Refused("something follows the Action Input on its line")
     if not isinstance(value, dict):
         raise Refused("the Action Input must be a JSON object, such as {}")
     return value
@@ -70,3 +74,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _constant(name: str) -> Any:
     raise Refused(f"the Action Input is not JSON: {name} is no number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)

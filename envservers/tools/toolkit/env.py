@@ -57,9 +57,9 @@ class ToolEnv(Env, Generic[S]):
     def case_of(self, task: Task) -> Case[S]:
         """The world of a task; equal tasks, equal cases."""
 
-    @abstractmethod
     def same(self, end: S, case: Case[S]) -> bool:
-        """Whether a state is the expected one."""
+        """Whether a state is the expected one; here: equal."""
+        return bool(end == case.expected)
 
     @abstractmethod
     def candidates(self, state: S, shown: frozenset[str]) -> list[Arguments]:
@@ -116,7 +116,10 @@ class ToolEnv(Env, Generic[S]):
     async def surviving_mutants(self) -> list[str]:
         """Wrong ways of doing this episode's task that would count as a success; there should be none."""
         assert self._episode is not None
-        case = self._episode.case
+        return self.survivors(self._episode.case)
+
+    def survivors(self, case: Case[S]) -> list[str]:
+        """Names of the mutants of a case that would count as a success."""
         return [name for name, (calls, answer) in self.mutants(case).items() if self._passes(case, calls, answer)]
 
     def _passes(self, case: Case[S], calls: Sequence[Arguments], answer: object) -> bool:

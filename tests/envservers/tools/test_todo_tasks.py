@@ -6,6 +6,7 @@ import pytest
 
 from agentenv.protocol import canonical_json, digest_of
 from envservers.tools.todo.cases import HELD_OUT_PHRASINGS, case, phrasings
+from envservers.tools.todo.make_tasks import rows
 from envservers.tools.todo.script import TEMPLATES
 from envservers.tools.todo.spec import SPEC
 from envservers.tools.todo.state import State
@@ -116,3 +117,8 @@ def test_worlds_have_near_namesakes_overdue_tasks_and_subtasks():
         for project in state.projects:
             inside = [task.content for task in state.tasks.values() if task.project_id == project]
             assert len(inside) == len(set(inside))
+
+
+@pytest.mark.slow
+def test_the_table_is_the_one_that_its_program_writes():
+    assert list(rows()) == [row for split in SPLITS for row in table()[split]]
