@@ -188,6 +188,9 @@ class EnvSpec:
     unreplayable: str = ""
     """`module:function`, `(options) -> str`: why an episode under these options may come out otherwise when its actions
     are sent again; empty where it may not. Without one every episode replays."""
+    last_action_decides: bool = False
+    """Whether the last action alone, sent first in a fresh episode, gets the verdict: then a newer version of the env
+    can score stored episodes."""
     malformed_text: str = "Invalid action: {reason}. Answer with one action in the required format."
     """What the session answers to a malformed action; `{reason}` is filled in."""
     extra: str = ""

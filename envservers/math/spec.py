@@ -82,6 +82,7 @@ SPEC = EnvSpec(
         ),
     ),
     world="agentenv-math-v1",
+    last_action_decides=True,
     prompt="envservers.math:prompt.yaml",
     functions=(
         _function(

@@ -89,6 +89,7 @@ SPEC = EnvSpec(
         ),
     ),
     world="agentenv-search-v1",
+    last_action_decides=True,
     unreplayable="envservers.search.tasks:unreplayable",
     prompt="envservers.search:prompt.yaml",
     functions=(

@@ -88,6 +88,7 @@ SPEC = EnvSpec(
         ),
     ),
     world="agentenv-sql-v1",
+    last_action_decides=True,
     prompt="envservers.sql:prompt.yaml",
     functions=(
         _function("list_tables", "List the tables of the database. Only in mode multi.", "tables"),

@@ -1,4 +1,4 @@
-"""`agentenv eval verify | bundle | key`."""
+"""`agentenv eval verify | rescore | bundle | key`."""
 
 from __future__ import annotations
 
@@ -62,6 +62,35 @@ def verify(
         typer.echo(f"  chain {found.chain}\n{CLAIM}")
     if not found.ok:
         raise typer.Exit(1)
+
+
+def rescore(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or its beginning.")],
+    concurrency: Annotated[int, typer.Option(min=1, metavar="N", help="Episodes at one time.")] = 16,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Judge the stored answers of a run by the scorer that is installed here; a run of its own, no model is asked.
+
+    For environments whose last action alone decides. The old run stays as it is, and the two share no table.
+
+    
+    Example:
+      agentenv eval rescore search-react-3f
+    """
+    from agentenv.cli.progress import progress
+    from agentenv.cli.tables import print_json
+    from evals.store.store import Store
+    from evals.verify.rescore import rescore as rescored
+
+    with Store.open() as store:
+        row = store.run(run)
+        with progress("scoring", row.tries) as done:
+            found = rescored(store, row.id, concurrency=concurrency, on_episode=done)
+    if json:
+        return print_json(found.to_dict())
+    typer.echo(f"{found.run}: {found.judged} answers judged again, {found.kept} episodes taken over")
+    for name, tasks in (("now right", found.now_right), ("now wrong", found.now_wrong)):
+        typer.echo(f"  {name}: {len(tasks)}" + (f" ({', '.join(tasks[:SHOWN])})" if tasks else ""))
 
 
 def bundle(
