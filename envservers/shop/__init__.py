@@ -1,0 +1,1 @@
+"""Shops: environments in which things are looked for and bought."""

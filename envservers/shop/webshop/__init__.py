@@ -1,0 +1,1 @@
+"""WebShop: find a product that fits a wish, choose its options, buy it."""

@@ -1,0 +1,1 @@
+"""WebShop's own files as a catalogue."""

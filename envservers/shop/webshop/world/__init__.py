@@ -1,0 +1,1 @@
+"""The seeded catalogue and its wishes."""

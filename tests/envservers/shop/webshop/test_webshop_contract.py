@@ -1,0 +1,90 @@
+"""WebShop and the contract of environments; shortcuts, and sessions side by side."""
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from shop_play import do, every_task, solution
+
+import envservers.shop.webshop
+from agentenv.testing import check_env
+from agentenv.testing.controls import controls
+from envservers.shop.webshop.calibrate import calibrated, calibration
+from envservers.shop.webshop.env import WebShop
+from envservers.shop.webshop.spec import SPEC
+from envservers.shop.webshop.tasks import COUNTS
+
+SMALL = {"size": "small"}
+QUICK = ("card_is_sound", "options_are_validated", "splits_are_disjoint", "solve_succeeds", "snapshots_restore")
+REPORT = Path(envservers.shop.webshop.__file__).with_name("proof.jsonl")
+
+
+def test_the_rules_that_matter_most_are_kept(world):
+    report = check_env(SPEC, options=SMALL, rules=QUICK, measured=False, budget_s=1)
+    assert report.failed == [], {finding.rule: finding.detail for finding in report.findings}
+
+
+@pytest.mark.slow
+def test_every_rule_of_the_contract_is_kept(world):
+    report = check_env(SPEC, options=SMALL, measured=False, budget_s=3)
+    assert report.failed == [], {finding.rule: finding.detail for finding in report.findings}
+
+
+def test_no_shortcut_gets_over_its_ceiling(world):
+    found = asyncio.run(controls(SPEC, options=SMALL, seeds=1))
+    for control in found:
+        assert control.ok, control
+    rates = {control.name: control.success for control in found}
+    assert set(rates) == {"noop", "random", "first_hit", "named_options"}
+    assert rates["noop"] == 0
+    assert 0 < rates["first_hit"] <= rates["named_options"]
+
+
+@pytest.mark.slow
+def test_the_first_hit_of_the_full_catalogue_is_worth_what_it_should_be():
+    for split in ("dev", "test", "test_ood"):
+        report = calibration("full", split)
+        assert calibrated(report), report
+
+
+def test_sixty_four_sessions_in_threads_do_not_see_each_other(world):
+    tasks = (every_task(world, "test") + every_task(world, "dev"))[:64]
+    alone = [[result.observation for _, result in solution(WebShop(size="small"), task)] for task in tasks]
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(lambda task: solution(WebShop(size="small"), task), tasks))
+    assert [[result.observation for _, result in played] for played in together] == alone
+
+
+def test_sessions_that_take_turns_keep_their_own_pages(world):
+    tasks = every_task(world, "test")
+    envs = [WebShop(size="small") for _ in tasks]
+    for env, task in zip(envs, tasks, strict=True):
+        env.reset(task)
+    for env, task in zip(envs, tasks, strict=True):
+        do(env, f"search[{task.payload['query']}]")
+    for env, task in zip(envs, tasks, strict=True):
+        assert task.payload["instruction"] in do(env, "click[Next >]").observation
+        assert "Page 2" in env.last.observation
+
+
+def test_the_report_of_the_solution_is_of_these_tasks_and_every_one_is_solved():
+    head, *lines = map(json.loads, REPORT.read_text(encoding="utf-8").splitlines())
+    assert head == {"env": "webshop", "version": SPEC.version, "options": {}, "tasks": SPEC.task_set().digest}
+    expected = [f"webshop/{s}/{n}" for s in ("dev", "test", "test_ood") for n in range(COUNTS["full"][s])]
+    assert sorted(line["id"] for line in lines) == sorted(expected)
+    assert all(line["score"] == 1.0 and "problem" not in line for line in lines)
+
+
+@pytest.mark.slow
+def test_a_sample_of_the_report_is_played_again_in_as_many_steps():
+    tasks, env = SPEC.task_set(), WebShop()
+    lines = {line["id"]: line for line in map(json.loads, REPORT.read_text(encoding="utf-8").splitlines()[1:])}
+    for split in ("dev", "test", "test_ood"):
+        for index in range(0, 200, 8):
+            task = tasks.get(split, index)
+            played = solution(env, task)
+            line = lines[task.id]
+            assert (line["digest"], line["steps"]) == (task.digest[:16], len(played) - 1)
+            assert played[-1][1].success
