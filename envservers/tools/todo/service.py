@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
+from agentenv.functions.table import Refused
 from envservers.tools.todo import calls as c
 from envservers.tools.todo.state import MAX_DEPTH, Item, Project, Section, State
-from envservers.tools.toolkit.call import Refused
 from envservers.tools.toolkit.table import Arguments, Tool, Toolkit
 
 Result = tuple[State, object]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
-from envservers.tools.toolkit.call import Refused
+from agentenv.functions.table import Refused
 
 MAX_THINGS = 500
 """Projects, sections or tasks that a list holds at most, of each."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from agentenv.functions.table import Call, Refused
 
 MAX_CHARS = 16_384
 """Of one action; a longer one is refused unread."""
@@ -16,21 +17,6 @@ _ACTION = re.compile(r"^[ \t]*Action[ \t]*:", re.MULTILINE | re.IGNORECASE)
 _HEAD = re.compile(
     r"\s*[\[`*]{0,3}([A-Za-z_]\w{0,63})[\]`*]{0,3}\s+with\s+action\s+input\s*:", re.IGNORECASE | re.ASCII
 )
-
-
-class Refused(Exception):
-    """What a model asked for cannot be done; the message is the reason that it reads. Never leaves the toolkit."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A tool's name with its arguments, not yet validated."""
-
-    name: str
-    arguments: Mapping[str, Any]
-
-    def __str__(self) -> str:
-        return f"{self.name} with Action Input: {json.dumps(self.arguments, ensure_ascii=False)}"
 
 
 def read_call(text: str) -> Call:

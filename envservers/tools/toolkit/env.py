@@ -10,9 +10,9 @@ from typing import Any, Generic, TypeVar
 
 from agentenv.env import Env
 from agentenv.errors import EpisodeOver, ResetNeeded
+from agentenv.functions.table import Refused
 from agentenv.protocol import Action, StepResult, Task
 from envservers.tools.toolkit.answers import IMPOSSIBLE, right
-from envservers.tools.toolkit.call import Refused
 from envservers.tools.toolkit.table import Arguments, Called, CheckValidActions, Finish, Toolkit, action_of
 
 S = TypeVar("S")

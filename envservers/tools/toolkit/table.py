@@ -16,7 +16,8 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from envservers.tools.toolkit.call import Call, Refused, read_call
+from agentenv.functions.table import Call, Refused
+from envservers.tools.toolkit.call import read_call
 
 S = TypeVar("S")
 MAX_REASON = 300
@@ -73,7 +74,8 @@ def name_of(arguments: type[Arguments]) -> str:
 
 def action_of(call: Arguments) -> str:
     """The action text of a call; arguments that stand at their defaults are left out."""
-    return str(Call(name=name_of(type(call)), arguments=msgspec.to_builtins(given(call))))
+    arguments = json.dumps(msgspec.to_builtins(given(call)), ensure_ascii=False)
+    return f"{name_of(type(call))} with Action Input: {arguments}"
 
 
 def given(call: Arguments) -> dict[str, Any]:

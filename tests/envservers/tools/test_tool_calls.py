@@ -5,7 +5,8 @@ from todo_play import HOME, after, small
 
 from agentenv.agents.parse import parse
 from agentenv.agents.prompts import load_format
-from envservers.tools.toolkit.call import MAX_CHARS, Refused, read_call
+from agentenv.functions.table import Refused
+from envservers.tools.toolkit.call import MAX_CHARS, read_call
 
 TASKS = f'get_tasks with Action Input: {{"project_id": "{HOME}"}}'
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import pytest
 from msgspec import UNSET, Meta, UnsetType
 
-from agentenv.functions.table import FunctionTable
+from agentenv.functions.table import FunctionTable, Refused
 from agentenv.protocol import Action, Task
-from envservers.tools.toolkit.call import MAX_CHARS, Refused
+from envservers.tools.toolkit.call import MAX_CHARS
 from envservers.tools.toolkit.env import Case, ToolEnv
 from envservers.tools.toolkit.table import Arguments, Tool, Toolkit, action_of, given
 
