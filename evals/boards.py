@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,7 @@ def board(store: Store, *, suite: str | None = None) -> list[Row]:
         if version == hashes[table]:
             found += [_row(item) for item in json.loads(data)]
             continue
-        computed = leaderboard(_tasks(store, table))
+        computed = [replace(row, table_hash=hashes[table]) for row in leaderboard(_tasks(store, table))]
         fresh[keys[table]] = (hashes[table], json.dumps([asdict(row) for row in computed]).encode())
         found += computed
     if fresh:

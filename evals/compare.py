@@ -109,7 +109,8 @@ def _print_difference(facts: dict[str, Any]) -> None:
     if facts["detectable"] is not None:
         typer.echo(f"These tasks are likely to show a difference of {facts['detectable']:.3f} or more (power 0.8).")
     for need in facts["needs"]:
-        typer.echo(f"To see {need['delta']:.3f}: {need['text']}. An estimate for planning.")
+        if need["tasks"] is not None:
+            typer.echo(f"To see {need['delta']:.3f}: {need['text']}. An estimate for planning.")
 
 
 def verdict(p_value: float, difference: float) -> str:

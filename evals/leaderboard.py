@@ -67,6 +67,8 @@ class Row:
     rank_low: int | None = None
     """The best rank that the data allow: one more than the rows that are significantly better."""
     rank_high: int | None = None
+    table_hash: str | None = None
+    """Of the whole table that the ranges hold for: the state of its runs, and the code."""
 
     @property
     def score(self) -> float | None:

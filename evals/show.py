@@ -153,7 +153,7 @@ def print_suite(facts: dict[str, Any]) -> None:
         f"alone solves {facts['assumed_discordance']:.0%} of the tasks; an estimate for planning"
     )
     if facts["cannot_rank"]:
-        typer.echo(f"{facts['suite']} cannot rank agents: it shows only differences over {RANKING:g}")
+        typer.echo(f"{facts['suite']} cannot rank agents: that takes a detectable difference of {RANKING:g} or less")
     typer.echo(f"Next: agentenv eval run {facts['suite']} --agent random")
 
 

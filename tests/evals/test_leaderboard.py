@@ -17,8 +17,8 @@ KEYS = {
     "agent_hash", "suite_hash", "world_hash", "world", "split", "reference", "runs", "unfinished", "rank", "status",
     "planned", "done", "wanted", "partial", "retried", "invalid_share", "untested", "se", "rerun_low", "rerun_high",
     "mean_return", "return_low", "return_high", "mean_steps", "success_steps", "malformed",
-    "rank_low", "rank_high", "deleted", "extended", "reopened", "configurations", "seen", "dependent", "metric",
-    "mean_score", "score_low", "score_high", "score_method", "pass_at_k", "pass_hat_k",
+    "rank_low", "rank_high", "table_hash", "deleted", "extended", "reopened", "configurations", "seen", "dependent",
+    "metric", "mean_score", "score_low", "score_high", "score_method", "pass_at_k", "pass_hat_k",
 }  # fmt: skip
 
 
