@@ -44,13 +44,15 @@ class Wanted:
 
 
 def rows_of(wanted: Wanted) -> Iterator[Row]:
-    """The rows in the order of the tasks."""
+    """The rows in the order of the tasks. Also works where an event loop runs, as in a notebook."""
+    from agentenv.client.portal import portal
+
     tasks, count = wanted.spec.task_set(wanted.options), wanted.count()
     opening = opening_of(wanted.spec).prompt.messages
     told = _told_by(wanted.spec)
     for start in range(0, count, BATCH):
         batch = [tasks.get(wanted.split, index) for index in range(start, min(start + BATCH, count))]
-        shown = asyncio.run(_observations(wanted, batch)) if wanted.observation else [None] * len(batch)
+        shown = portal().run(_observations(wanted, batch)) if wanted.observation else [None] * len(batch)
         for task, observation in zip(batch, shown, strict=True):
             prompt = [*opening, *([] if observation is None else [{"role": "user", "content": observation}])]
             yield _row(wanted, task, prompt, told(task))

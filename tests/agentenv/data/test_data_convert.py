@@ -1,5 +1,6 @@
 """`agentenv data convert`: rows for trainers, as a file of their form."""
 
+import asyncio
 import json
 import sys
 
@@ -78,6 +79,13 @@ def test_without_observations_no_engine_is_imported(monkeypatch):
 def test_options_of_the_env_reach_its_tasks_and_its_observations():
     [row] = rows("math", limit=1, options={"mode": "calculator"})
     assert "calculate[expression]" in row["prompt"][-1]["content"]
+
+
+def test_rows_are_also_made_where_an_event_loop_runs():
+    async def inside():
+        return rows("textcraft", limit=2)
+
+    assert asyncio.run(inside()) == rows("textcraft", limit=2)
 
 
 def test_another_source_may_be_named(cli, tmp_path):
