@@ -16,7 +16,7 @@ from envservers.shop.webshop.products import Goal, Product
 from envservers.shop.webshop.reward import score
 from envservers.shop.webshop.sources import store_of
 from envservers.shop.webshop.spec import SPEC
-from envservers.shop.webshop.store import SQLITE, Store
+from envservers.shop.webshop.store import SQLITE, Store, query_words
 
 PER_PAGE = 10
 """Products on a page of results."""
@@ -75,12 +75,12 @@ class WebShop(Env):
         return self._at(self._clicked(state, part))
 
     def available_actions(self) -> list[str] | None:
-        """Every click that the page offers, sorted; on the search page a search for the instruction."""
+        """Every click that the page offers, sorted; on the search page a search for each word of the instruction."""
         if self._state is not None and self._state.outcome:
             return []
         state = self._running()
         if state.hits is None:
-            return [f"search[{state.instruction}]"]
+            return sorted(f"search[{word}]" for word in query_words(state.instruction))
         return sorted({f"click[{part.text}]" for part in self._parts(state) if part.clickable})
 
     def solve(self, task: Task) -> Generator[Action, StepResult, None]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentenv.errors import UnknownOption
 from agentenv.protocol import Task, digest_of
 from agentenv.registry import TaskSet
 from envservers.shop.webshop.spec import ENV_ID
+
+if TYPE_CHECKING:
+    from envservers.shop.webshop.store import Store
 
 VERSION = "1"
 """Of the catalogue and its goals."""
@@ -86,7 +89,7 @@ class FileTasks:
         """Task `index` of `split`."""
         return _task(split, index, self._store().goal(split, index))
 
-    def _store(self) -> Any:
+    def _store(self) -> Store:
         from envservers.shop.webshop.sources import store_of
 
         return store_of(**self._files)

@@ -8,7 +8,7 @@ from shop_play import do, every_task, parts, solution
 from agentenv.errors import EpisodeOver, ResetNeeded
 from agentenv.protocol import Action
 from envservers.shop.webshop.env import WebShop
-from envservers.shop.webshop.store import SQLITE
+from envservers.shop.webshop.store import SQLITE, query_words
 
 
 @pytest.fixture
@@ -32,7 +32,8 @@ def test_the_search_page_shows_the_instruction(env, task):
     result = env.reset(task)
     assert result.observation == f"WebShop [SEP] Instruction: [SEP] {task.payload['instruction']} [SEP] Search"
     assert result.info == {"sqlite": SQLITE}
-    assert env.available_actions() == [f"search[{task.payload['instruction']}]"]
+    words = query_words(task.payload["instruction"])
+    assert env.available_actions() == sorted(f"search[{word}]" for word in words)
 
 
 def test_a_page_of_results_lists_ten_products_with_title_and_price(env, store, task):
@@ -131,7 +132,7 @@ def test_what_cannot_be_done_changes_nothing(env, task, text):
     assert result.observation.startswith("Invalid action: ")
     assert result.observation.endswith(f"{ANSWER}\n\n{page}")
     assert (result.reward, result.terminated) == (0.0, False)
-    assert env.available_actions() == [f"search[{task.payload['instruction']}]"]
+    assert all(action.startswith("search[") for action in env.available_actions())
 
 
 def test_the_purchase_ends_the_episode_and_a_second_one_is_refused(env, task):
