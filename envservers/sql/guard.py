@@ -107,7 +107,7 @@ class Reader:
         connection.set_authorizer(self._authorize)
         connection.set_progress_handler(self._progress, STRIDE)
 
-    def run(self, sql: str) -> Result:
+    def run(self, sql: str, *, most_rows: int = MAX_ROWS) -> Result:
         """Every row of a query; Refused where it fails, is not allowed, or is too much."""
         text = checked(sql)
         self._left, self._denied = INSTRUCTIONS, ""
@@ -116,7 +116,7 @@ class Reader:
             try:
                 if cursor.description is None:
                     raise Refused("the query gives no result")
-                return Result(tuple(column[0] for column in cursor.description), self._fetched(cursor))
+                return Result(tuple(column[0] for column in cursor.description), self._fetched(cursor, most_rows))
             finally:
                 cursor.close()
         except (sqlite3.Error, sqlite3.Warning, OverflowError, MemoryError) as error:
@@ -127,14 +127,14 @@ class Reader:
         self._connection.close()
         self._clock.close()
 
-    def _fetched(self, cursor: sqlite3.Cursor) -> tuple[Row, ...]:
+    def _fetched(self, cursor: sqlite3.Cursor, most_rows: int) -> tuple[Row, ...]:
         rows: list[Row] = []
         size = 0
         for row in cursor:
             rows.append(row)
             size += sum(len(cell) if isinstance(cell, str | bytes) else 8 for cell in row)
-            if len(rows) > MAX_ROWS:
-                raise Refused(f"the result has more than {MAX_ROWS:,} rows")
+            if len(rows) > most_rows:
+                raise Refused(f"the result has more than {most_rows:,} rows")
             if size > MAX_BYTES:
                 raise Refused(f"the result is larger than {MAX_BYTES:,} bytes")
         return tuple(rows)

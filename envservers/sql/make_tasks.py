@@ -20,7 +20,7 @@ from envservers.sql.ask.draw import Draft, draw, templates
 from envservers.sql.ask.mutants import mutants
 from envservers.sql.compare import same
 from envservers.sql.databases import databases, reader
-from envservers.sql.guard import Refused, Row
+from envservers.sql.guard import MAX_ROWS, Refused, Row
 from envservers.sql.tasks import COUNTS, TABLE, Entry
 from envservers.sql.worlds.schema import SPLIT_SCHEMAS, schema
 
@@ -165,16 +165,17 @@ def why_not(name: str, draft: Draft, tally: Tally) -> str:
 
 def _rejected(name: str, sql: str, gold: list[tuple[Row, ...]], ordered: bool) -> bool:
     for path, rows in list(zip(databases(name), gold, strict=True))[1:]:
-        given = _rows(path, sql)
+        given = _rows(path, sql, most=len(rows))
         if given is None or not same(rows, given, ordered=ordered):
             return True
     return False
 
 
-def _rows(path: Path, sql: str) -> tuple[Row, ...] | None:
+def _rows(path: Path, sql: str, most: int = MAX_ROWS) -> tuple[Row, ...] | None:
+    """The rows, at most so many; None where the query fails or has more."""
     with reader(path) as lent:
         try:
-            return lent.run(sql).rows
+            return lent.run(sql, most_rows=most).rows
         except Refused:
             return None
 

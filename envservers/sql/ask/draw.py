@@ -61,6 +61,7 @@ HELD_TEXTS = 2
 """The last phrasings of a template, for test_ood alone."""
 GRADES = (2, 3, 4)
 """Parts of a query up to which the difficulty is 1, 2 and 3; above it is 4."""
+_ARTICLE = re.compile(r"\ba(?= [aeio])")
 _LITERAL = re.compile(r"'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b")
 
 
@@ -105,7 +106,8 @@ class Draft:
     @property
     def difficulty(self) -> int:
         """1 to 4 by the parts of the query."""
-        return 1 + sum(size(self.query) > grade for grade in GRADES)
+        parts = size(self.query)
+        return 1 + sum(parts > grade for grade in GRADES)
 
     @property
     def shape(self) -> str:
@@ -131,7 +133,7 @@ def draw(schema_name: str, template: str, number: int, *, held: bool) -> Draft |
         return None
     texts = templates()[template].texts
     text = rng.choice(texts[-HELD_TEXTS:] if held else texts[:-HELD_TEXTS])
-    question = text.format_map(slots)
+    question = _ARTICLE.sub("an", text.format_map(slots))
     return Draft(
         question=question[0].upper() + question[1:],
         query=query,

@@ -103,7 +103,7 @@ class Speaker:
             return Missing(column), "not recorded"
         if field.kind == "pick":
             value = rng.choice(self.schema.pool(field))
-            if rng.random() < 0.12:
+            if rng.random() < 0.12 and not field.nullable:  # whether no value is another one is left open
                 return Compare(column, "<>", value.stored), f"other than {self._spelled(value.stored, value.said)}"
             return Compare(column, "=", value.stored), self._spelled(value.stored, value.said)
         if field.kind in ("date", "after"):

@@ -43,10 +43,10 @@ def test_the_splits_have_their_counts_and_nothing_is_built_to_know_a_task():
 
 
 GOLDEN = {
-    "train": "GOLDEN_TRAIN",
-    "dev": "GOLDEN_DEV",
-    "test": "GOLDEN_TEST",
-    "test_ood": "GOLDEN_OOD",
+    "train": "469803a4062e1351",
+    "dev": "eee19f2984f74cf5",
+    "test": "c7d85ec86a6d96fb",
+    "test_ood": "8963191842b452b5",
 }
 
 
@@ -56,7 +56,7 @@ def test_the_tasks_are_what_they_were(split):
     assert digest_of([tasks.get(split, i).digest for i in spaced(COUNTS[split], 300)])[:16] == GOLDEN[split]
 
 
-GOLDEN_ROWS = "GOLDEN_ROWS"
+GOLDEN_ROWS = "1fc434e3279c0ae3"
 
 
 def test_the_databases_are_what_they_were():
@@ -149,3 +149,14 @@ def test_databases_of_a_schema_share_what_rows_are_called_and_differ_in_all_else
     with reader(databases("retail")[0]) as lent:
         orphans = "SELECT COUNT(*) FROM order_items WHERE order_id NOT IN (SELECT order_id FROM orders)"
         assert lent.run(orphans).rows == ((0,),)
+
+
+def test_a_damaged_database_is_found_and_made_anew(tmp_path, monkeypatch):
+    from envservers.sql.databases import _databases
+
+    monkeypatch.setenv("AGENTENV_HOME", str(tmp_path))
+    path = databases("zoo")[1]
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + b"x")
+    _databases.cache_clear()
+    assert databases("zoo")[1].read_bytes() == whole
