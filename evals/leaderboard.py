@@ -148,7 +148,7 @@ def table_rows(pools: Sequence[Pool]) -> list[Row]:
     """The rows of one table, section by section, with ranks and their ranges."""
     names: dict[str, set[str]] = defaultdict(set)
     for pool in pools:
-        names[pool.runs[-1].agent].add(pool.runs[-1].agent_hash)
+        names[pool.runs[-1].agent].add(_configuration(pool.runs[-1]))
     sections: dict[str, list[tuple[Row, Pool]]] = defaultdict(list)
     for pool in pools:
         for row in rows_of(pool):
@@ -157,6 +157,11 @@ def table_rows(pools: Sequence[Pool]) -> list[Row]:
             sections[row.env].append((counted, pool))
     ranges = table_ranges({env: _played(env, section) for env, section in sections.items()}, seed=_seed(pools))
     return [row for env, section in sections.items() for row in ranked([r for r, _ in section], ranges[env])]
+
+
+def _configuration(run: RunRow) -> str:
+    """What ran: an agent whose old answers were judged again is no further one."""
+    return digest_of({name: value for name, value in run.agent_data.items() if name != "rescored"})
 
 
 def _played(env: str, section: Sequence[tuple[Row, Pool]]) -> dict[str, Played]:

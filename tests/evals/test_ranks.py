@@ -103,11 +103,12 @@ def test_further_runs_abandoned_ones_and_tombstones_stand_in_the_row():
 
 
 def test_configurations_of_one_agent_are_counted_on_test_and_not_elsewhere():
-    warm, cold = ({"agent": "m", "agent_hash": h} for h in ("warm", "cold"))
-    runs = [run_rows("m", first(1, 4), id=c["agent_hash"], changes=c) for c in (warm, cold)]
+    warm, cold = ({"agent": "m", "agent_hash": h, "agent_data": {"sampling": h}} for h in ("warm", "cold"))
+    again = {"agent": "m", "agent_hash": "again", "agent_data": {"sampling": "cold", "rescored": "cold"}}
+    runs = [run_rows("m", first(1, 4), id=c["agent_hash"], changes=c) for c in (warm, cold, again)]
     found = leaderboard(pair for run in [*runs, run_rows("other", first(1, 4))] for pair in run)
     assert {row.agent_hash: row.configurations for row in found if row.env == "all"} == {
-        "warm": 2, "cold": 2, "hash-other": 1,
+        "warm": 2, "cold": 2, "again": 2, "hash-other": 1,
     }  # fmt: skip
     dev = run_rows("m", first(1, 4), changes=warm, split="dev")
     assert {row.configurations for row in leaderboard(dev)} == {None}
