@@ -81,7 +81,7 @@ def _row(split: str, index: int, template: Template, taken: set[str]) -> Row:
         return Row(
             split=split,
             template=template.name,
-            category=template.category,
+            category=TEMPLATES[template.phrasings].category,  # agents are told it: an impossible task has its twin's
             phrasing=phrasing,
             pool=pool,
             key=str(payload["key"]),

@@ -11,6 +11,7 @@ from todo_play import call, solved, started
 
 from agentenv.errors import EpisodeOver, ResetNeeded
 from agentenv.protocol import Action
+from envservers.tools.todo.cases import TEMPLATES
 from envservers.tools.todo.env import TodoEnv
 from envservers.tools.todo.spec import SPEC
 from envservers.tools.toolkit.answers import IMPOSSIBLE
@@ -30,8 +31,12 @@ def test_the_scripted_solution_succeeds_within_the_steps_of_the_table(split, ind
     assert len(played) * 2 <= task.max_steps
 
 
-def one_of(category):
-    return next(i for i in range(50) if TASKS.get("test", i).category == category)
+def kind_of(task):
+    return TEMPLATES[task.template].category
+
+
+def one_of(kind):
+    return next(i for i in range(50) if kind_of(TASKS.get("test", i)) == kind)
 
 
 def test_every_mutant_of_every_test_task_is_refused():
@@ -48,9 +53,9 @@ def test_every_mutant_of_every_test_task_is_refused():
     assert refused > 500
 
 
-@pytest.mark.parametrize("category", ["change", "many", "conditional", "question", "impossible"])
-def test_finishing_at_once_fails(category):
-    result = call(started("test", one_of(category)), "finish with Action Input: {}")
+@pytest.mark.parametrize("kind", ["change", "many", "conditional", "question", "impossible"])
+def test_finishing_at_once_fails(kind):
+    result = call(started("test", one_of(kind)), "finish with Action Input: {}")
     assert (result.terminated, result.success, result.reward) == (True, False, 0.0)
 
 
@@ -91,7 +96,7 @@ def test_impossible_tasks_want_the_defined_answer_and_no_change():
 
 def test_possible_tasks_are_not_impossible():
     for index in range(50):
-        if TASKS.get("test", index).category != "impossible":
+        if kind_of(TASKS.get("test", index)) != "impossible":
             assert not call(started("test", index), action_of(Finish(answer=IMPOSSIBLE))).success
 
 
@@ -130,11 +135,12 @@ def test_no_answer_is_known_before_it_is_looked_up():
             task = TASKS.get(split, index)
             env = started(split, index)
             answer = env.case_of(task).answer
-            if answer is None or task.category == "impossible":
+            if answer is None:
                 continue
             values = answer["value"] if answer["type"] == "texts" else [answer["value"]]
             texts = [str(value) for value in values if len(str(value)) >= 4]
-            seen = [env.last.observation, *(env.available_actions() or [])]
+            offered = [text for text in env.available_actions() or [] if not text.startswith("finish ")]
+            seen = [env.last.observation, *offered]
             seen += [call(env, text).observation for text in ("x", "get_tasks with Action Input: {}")]
             seen += [str(getattr(task.ref(), field)) for field in ("id", "template", "category")]
             assert not [text for text in texts if any(text in one for one in seen)], task.id
