@@ -182,6 +182,8 @@ class EnvSpec:
     """`agentenv-textcraft-v1`: own worlds say so; their scores do not compare with a published benchmark's."""
     prompt: str = ""
     """`package:file` of the opening prompt's data (YAML), versioned."""
+    other_prompts: Mapping[str, str] = field(default_factory=dict)
+    """`{format: package:file}` of prompts for other formats than that of `prompt`."""
     functions: tuple[Mapping[str, Any], ...] = ()
     """What may be called: `name`, `description`, `parameters` (JSON Schema) and `text`, the action that a call makes.
     See agentenv.functions."""
@@ -260,14 +262,14 @@ class EnvSpec:
         card["options"] = [{**asdict(o), "type": o.type.__name__} for o in self.options]
         for name in ("shortcuts", "listings"):
             card[name] = [{k: v for k, v in item.items() if k != "entry"} for item in card[name]]
-        for name in ("entry", "tasks", "prompt", "unreplayable"):
+        for name in ("entry", "tasks", "prompt", "other_prompts", "unreplayable"):
             del card[name]
         return card
 
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> EnvSpec:
         """A spec of an env that only a server has: everything but the engine, the tasks and the prompt."""
-        own = {"entry", "tasks", "prompt", "unreplayable", "options", "shortcuts", "listings"}
+        own = {"entry", "tasks", "prompt", "other_prompts", "unreplayable", "options", "shortcuts", "listings"}
         known = {f.name for f in fields(cls)} - own
         values = {name: card[name] for name in known if name in card}
         for name in ("reward_range", "return_range", "needs", "functions"):

@@ -107,6 +107,7 @@ SPEC = EnvSpec(
     ),
     world="agentenv-webarena-v1",
     prompt="envservers.webarena:prompt.yaml",
+    other_prompts={"webarena": "envservers.webarena:prompt_fenced.yaml"},
     functions=FUNCTIONS,
     extra="web",
     reset_s=60.0,

@@ -117,6 +117,8 @@ def opening_of(spec: EnvSpec, wanted: str | None = None, *, native_tools: bool =
 
 def _source_for(wanted: str, spec: EnvSpec, own: Prompt) -> str:
     load_format(wanted)
+    if wanted in spec.other_prompts:
+        return spec.other_prompts[wanted]
     if wanted not in BY_FORMAT:
         raise BadAgent(f"{spec.id} has no prompt for the format {wanted!r}; its own is for {own.format!r}")
     return BY_FORMAT[wanted]

@@ -3,7 +3,8 @@ import re
 import pytest
 
 from agentenv.agents.parse import parse as parse_completion
-from agentenv.agents.prompts import _prompt, load_format
+from agentenv.agents.prompts import _prompt, load_format, opening_of
+from agentenv.registry import get_spec
 from envservers.webarena.act import Act, Verb
 from envservers.webarena.language import Observation, extract, parse
 from envservers.webarena.language.prompt import blocks, previous_action
@@ -85,3 +86,10 @@ def test_each_prompt_names_every_action_and_its_example_is_read(file):
         assert verb is Verb.NONE or re.search(rf"\b{verb}\b", prompt.opening)
     example = parse_completion(prompt.opening.rpartition("You answer:")[2], load_format(prompt.format))
     assert parse(extract(example.action).action) == Act(verb=Verb.CLICK, element=2)
+
+
+def test_an_agent_that_asks_for_the_original_s_format_gets_its_prompt():
+    opening = opening_of(get_spec("webarena"), "webarena")
+    assert opening.source == "envservers.webarena:prompt_fenced.yaml"
+    assert opening.format.name == "webarena"
+    assert opening_of(get_spec("webarena")).format.name == "react"
