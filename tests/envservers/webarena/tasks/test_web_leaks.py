@@ -3,7 +3,7 @@
 import asyncio
 import re
 
-from web_tasks import small, split
+from web_tasks import split
 
 from agentenv.protocol import Action, StepResult, Task
 from envservers.webarena.env import WebArenaEnv
