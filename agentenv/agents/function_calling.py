@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from agentenv.agents.base import Agent, AgentSpec, Move, Seat
 from agentenv.agents.call_json import arguments_of
 from agentenv.agents.conversation import Bounds, Conversation
-from agentenv.agents.parse import MAX_MALFORMED, MAX_REASON, parse
+from agentenv.agents.parse import MAX_MALFORMED, MAX_REASON, Parsed, parse
 from agentenv.agents.prompts import opening_of
 from agentenv.agents.react import React, described
 from agentenv.functions import Call, FunctionTable, Refused
@@ -22,6 +22,7 @@ from agentenv.protocol import Action, digest_of
 from agentenv.registry import EnvSpec
 
 FORMAT = "function_calling"
+NO_CALL = "there is no call; call exactly one of your tools"
 NOT_MADE = "(not made: one call a turn)"
 
 
@@ -92,6 +93,8 @@ class _Native:
         calls = completion.tool_calls
         if not calls:  # some models write the call into their answer now and then
             parsed = parse(completion.text, self._opening.format, functions=self._functions)
+            if parsed.reason is not None and completion.text.strip():
+                parsed = Parsed(reason=NO_CALL)
             return parsed.as_action(completion.text), {"extra_text": True} if parsed.extra_text else {}
         try:
             if len(calls) > 1:

@@ -106,7 +106,7 @@ async def _play(pool: EnvPool, agent: AgentSpec, split: str, limit: int | None, 
 
             try:
                 if agent.preflight is not None:
-                    await agent.preflight()
+                    typer.echo(f"{agent.name}: {await agent.preflight()}", err=True)
                 return await run(pool, tasks, agent, on_episode=ended)
             finally:
                 if agent.close is not None:

@@ -24,6 +24,7 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("use", "objects", "`A on B`, a tool or instrument and what it is for", "Use a tool or an instrument on a thing."),
     ("look_around", "", "", "Describe the place where you are."),
     ("look_at", "object", "anything in sight", "Describe it."),
+    ("examine", "object", "anything in sight", "The same as look_at."),
     ("look_in", "object", "a container", "Describe what it holds."),
     ("read", "object", "a book, a note or a recipe", "Read it."),
     ("move", "objects", "`A to B`, a thing and a container", "Move a thing into a container."),

@@ -19,7 +19,7 @@ SPEC = EnvSpec(
         "open OBJ | close OBJ | activate OBJ | deactivate OBJ\n"
         "connect OBJ to OBJ | disconnect OBJ\n"
         "use OBJ on OBJ\n"
-        "look around | look at OBJ | look in OBJ | read OBJ\n"
+        "look around | look at OBJ | examine OBJ | look in OBJ | read OBJ\n"
         "move OBJ to OBJ | pick up OBJ | put down OBJ\n"
         "pour OBJ in OBJ | dunk OBJ in OBJ | mix OBJ\n"
         "go to LOC: through an open door\n"

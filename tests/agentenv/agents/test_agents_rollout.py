@@ -23,10 +23,10 @@ def played(env, agent, *, limit=3, max_steps=None):
     return asyncio.run(run())
 
 
-def react_played(script, *, max_steps=4, **settings):
+def react_played(script, *, max_steps=4, name="react", **settings):
     async def run():
         async with ScriptedEndpoint(script) as endpoint, EnvPool("textcraft", size=1, max_steps=max_steps) as pool:
-            agent = make_agent("react", model="tiny", model_url=endpoint.url, **settings)
+            agent = make_agent(name, model="tiny", model_url=endpoint.url, **settings)
             try:
                 [episode] = await rollout(pool, await pool.task_refs("test", 1), agent)
             finally:
@@ -74,6 +74,23 @@ def test_the_record_of_react_has_tokens_messages_prompt_and_flags_and_survives_j
     assert flagged.info["agent"]["extra_text"] is True
     assert flagged.action == "inventory"
     assert "prompt_tokens" not in last.info["agent"]
+
+
+def test_calls_of_functions_are_recorded_beside_the_action_that_they_make():
+    made = [{"id": "c1", "type": "function", "function": {"name": "inventory", "arguments": "{}"}}]
+    episode = react_played([chat(None, tool_calls=made)], name="function_calling")
+    assert Trajectory.from_json(episode.to_json()) == episode
+    assert [turn.action for turn in episode.turns] == ["inventory"] * 4
+    assert episode.turns[0].messages[-1] == {"role": "assistant", "content": "", "tool_calls": made}
+    assert episode.turns[1].messages[0]["role"] == "tool"
+    assert episode.turns[0].info["agent"]["tools"] == "native"
+    assert (episode.agent["format"], episode.agent["tools"]) == ("function_calling@1", "auto")
+
+
+def test_one_python_call_plays_through_the_whole_stack():
+    episode = react_played([chat("inventory()"), chat("get(1)")], name="code_as_action")
+    assert [turn.malformed for turn in episode.turns] == [None, *["get: `item` is missing"] * 3]
+    assert "get: `item` is missing" in episode.final_observation
 
 
 @pytest.mark.parametrize(
