@@ -21,6 +21,7 @@ ORDER = (
     "sql",
     "alfworld",
     "math",
+    "store",
 )
 
 
