@@ -9,7 +9,14 @@ import pytest
 from agentenv.testing import check_env
 from envservers.sql.spec import SPEC
 
-QUICK = ("card_is_sound", "odd_actions_answered", "calls_out_of_order", "solve_succeeds", "snapshots_restore")
+QUICK = (
+    "card_is_sound",
+    "odd_actions_answered",
+    "malformed_actions_count",
+    "calls_out_of_order",
+    "solve_succeeds",
+    "snapshots_restore",
+)
 
 
 @pytest.mark.parametrize("mode", ["single", "multi"])
