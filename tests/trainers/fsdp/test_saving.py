@@ -12,6 +12,7 @@ from token_batches import learner_config, made_batch, with_values
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
 from agentenv.errors import BadCall
+from agentenv.trained_on import trained_on
 from trainers.checkpoints import LEARNER, CheckpointFailed, Checkpoints
 from trainers.export import export
 from trainers.fsdp.export import export_checkpoint
@@ -119,9 +120,10 @@ def test_a_model_that_has_moved_is_given_and_the_type_is_chosen(untied, learners
     learner = learners(untied)
     config = learner_config(untied)
     config.model.path = "/gone"
-    checkpoint = Checkpoints(tmp_path, keep=1).save(learner, step=1, state={}, config=config)
+    checkpoint = Checkpoints(tmp_path, keep=1).save(learner, step=1, state={}, config=config, tasks={"a task"})
     export_checkpoint(checkpoint, tmp_path / "out", model=untied, dtype="bfloat16")
     assert AutoModelForCausalLM.from_pretrained(tmp_path / "out").dtype == torch.bfloat16
+    assert trained_on(tmp_path / "out") == {"a task"}
     assert json.loads((checkpoint / "config.json").read_text())["model"]["path"] == "/gone"
     assert (checkpoint / LEARNER).is_dir()
 

@@ -19,6 +19,7 @@ from agentenv.protocol import Outcome
 from agentenv.registry import get_spec
 from agentenv.render import load_renderer
 from agentenv.rollout import rollout
+from agentenv.trained_on import trained_on
 from agentenv.trajectory import Trajectory, write_jsonl
 from trainers.config import EnvironmentSettings, TrainConfig
 from trainers.settings import BadSetting
@@ -200,6 +201,10 @@ def test_imitating_lowers_the_loss_and_training_goes_on_from_its_folder(model, t
     run.batch.tasks_per_step, run.batch.group_size, run.evaluation.before = 2, 2, False
     run.rollout.max_prompt_tokens, run.rollout.max_episode_tokens, run.rollout.max_turn_tokens = 256, 512, 6
     assert train(run).reason == "complete"
+    shown = {record.task.digest for record in chosen(demonstrated(model), config.data)[0]}
+    assert trained_on(tmp_path / "warm") == shown
+    [checkpoint] = (tmp_path / "rl" / "checkpoints").glob("step-*")
+    assert trained_on(checkpoint) > shown  # two tasks drawn from the whole split, those of the warm start still there
 
 
 def evaluated(model, tmp_path, *, steps=4, **evaluation) -> SftConfig:
