@@ -12,6 +12,7 @@ import os
 import shlex
 import shutil
 import signal
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,6 +35,20 @@ MAX_NOTES = 16 * 1024
 """Characters of the JSON of a program's notes."""
 KEPT_FROM_IT = ("AGENTENV_TOKEN",)
 """Variables of the environment that a program is not given: it plays, it does not control the server."""
+GREETING_S = 10.0
+"""For a program to end by itself in the preflight."""
+NOTHING_TO_PLAY: Mapping[str, Any] = {
+    "type": "start",
+    "protocol": PROTOCOL,
+    "env": "preflight",
+    "env_version": "1",
+    "title": "Nothing to play: the next line is the end.",
+    "task": {"id": "preflight/test/0", "split": "test", "index": 0, "category": "", "difficulty": 0},
+    "max_steps": 1,
+    "seed": 0,
+    "action_grammar": "",
+    "functions": [],
+}
 COUNTS = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens")
 
 SETTINGS = (
@@ -54,6 +69,30 @@ class External:
 
     async def start(self, seat: Seat) -> None:
         """Start the program and tell it what it plays."""
+        await self._launch()
+        await self._send(start_of(seat))
+
+    async def greet(self) -> int | None:
+        """Start the program and end it at once; its exit code, None where it did not end by itself.
+
+        BadAgent when that is another one than 0.
+        """
+        await self._launch()
+        assert self._process is not None
+        with contextlib.suppress(EpisodeCut):
+            await self._send(NOTHING_TO_PLAY)
+        try:
+            with contextlib.suppress(EpisodeCut):
+                await self._send({"type": "end", "outcome": None, "success": False})
+            await self._ended(max(self._grace_s, GREETING_S))
+            code = self._process.returncode
+            if code:
+                raise BadAgent(self._failed("cannot be started").detail)
+            return code
+        finally:
+            await self.end(None, False)
+
+    async def _launch(self) -> None:
         environ = {name: value for name, value in os.environ.items() if name not in KEPT_FROM_IT}
         try:
             self._process = await asyncio.create_subprocess_exec(
@@ -68,7 +107,6 @@ class External:
         except OSError as exc:
             raise BadAgent(f"external: {self._argv[0]} cannot be started: {exc.strerror}") from exc
         self._listening = asyncio.create_task(self._listen(self._process))
-        await self._send(start_of(seat))
 
     async def act(self, observation: str) -> Move:
         """Show the observation and wait for the action."""
@@ -165,11 +203,13 @@ class External:
             self._stderr += chunk
             del self._stderr[:-MAX_STDERR]
 
-    async def _ended(self) -> None:
+    async def _ended(self, seconds: float | None = None) -> None:
         """Give a program that is ending the time to do so, for its exit code and its last words."""
         assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.close()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._process.wait(), self._grace_s)
+            await asyncio.wait_for(self._process.wait(), self._grace_s if seconds is None else seconds)
         if self._listening is not None:
             await asyncio.wait([self._listening], timeout=self._grace_s)
 
@@ -179,6 +219,14 @@ class External:
         words = self._stderr.decode("utf-8", "replace").strip()
         said = f"; its standard error ends: {words[-QUOTED_STDERR:]}" if words else ""
         return EpisodeCut(Outcome.AGENT_ERROR, f"the program {what}{how}{said}")
+
+
+async def preflight(argv: list[str], act_s: float, grace_s: float) -> str:
+    """Start the program once, with nothing to play; BadAgent when it ends with another exit code than 0."""
+    program, began = External(argv, act_s, grace_s), time.monotonic()
+    code = await program.greet()
+    took = f"in {time.monotonic() - began:.1f} s"
+    return f"{argv[0]} starts and ends {took}" if code == 0 else f"{argv[0]} starts and was ended {took}"
 
 
 def start_of(seat: Seat) -> dict[str, Any]:
@@ -227,4 +275,5 @@ def external(
             "act_s": value["act_s"],
         },
         make=lambda: External(argv, value["act_s"], value["grace_s"]),
+        preflight=lambda: preflight(argv, value["act_s"], value["grace_s"]),
     )

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from agentenv.agents.base import Agent, AgentSpec, Move, Seat
 from agentenv.agents.call_json import arguments_of
 from agentenv.agents.conversation import Bounds, Conversation
-from agentenv.agents.parse import MAX_MALFORMED, MAX_REASON, Parsed, parse
+from agentenv.agents.parse import MAX_MALFORMED, Parsed, parse, refusal
 from agentenv.agents.prompts import opening_of
 from agentenv.agents.react import React, described
 from agentenv.functions import Call, FunctionTable, Refused
@@ -90,7 +90,7 @@ class _Native:
         ]
 
     def _read(self, completion: Completion) -> tuple[Action, dict[str, Any]]:
-        calls = completion.tool_calls
+        calls, cut = completion.tool_calls, completion.finish_reason == "length"
         if not calls:  # some models write the call into their answer now and then
             parsed = parse(completion.text, self._opening.format, functions=self._functions)
             if parsed.reason is not None and completion.text.strip():
@@ -103,7 +103,7 @@ class _Native:
             return Action(text=self._functions.action(call)), {}
         except Refused as reason:
             made = "\n".join(f"{call.name}({call.arguments})" for call in calls)
-            return Action(text=made[:MAX_MALFORMED], malformed=str(reason)[:MAX_REASON]), {}
+            return Action(text=made[:MAX_MALFORMED], malformed=refusal(reason, cut=cut)), {}
 
 
 def function_calling_over(policy: ToolPolicy, bounds: Bounds | None = None, *, native: bool | None = None) -> AgentSpec:

@@ -72,7 +72,7 @@ def parse(completion: str, format: Format, *, cut: bool = False, functions: Func
     if not text.strip():
         return Parsed(reason="the answer is empty")
     if format.call:
-        return _called(text, format, functions)
+        return _called(text, format, functions, cut=cut)
     if not format.action:
         return Parsed(action=text.strip())
     marker = _marker(format)
@@ -101,12 +101,17 @@ def written(action: str, format: Format, functions: FunctionTable = NO_FUNCTIONS
     return written_json_call(call) if format.call == "json" else written_python_call(call)
 
 
-def _called(text: str, format: Format, functions: FunctionTable) -> Parsed:
+def _called(text: str, format: Format, functions: FunctionTable, *, cut: bool) -> Parsed:
     try:
         call, more = read_json_call(text) if format.call == "json" else read_python_call(text, functions)
         return Parsed(action=functions.action(call), extra_text=more)
     except Refused as reason:
-        return Parsed(reason=str(reason)[:MAX_REASON])
+        return Parsed(reason=refusal(reason, cut=cut))
+
+
+def refusal(reason: Refused, *, cut: bool) -> str:
+    """Why a call is none, and that it was cut off where that may be the cause."""
+    return str(reason)[:MAX_REASON] + ("; the answer was cut off at the length limit" if cut else "")
 
 
 def _failure(format: Format, *, asked: bool, observed: bool) -> str:

@@ -150,6 +150,13 @@ def test_the_parsers_named_here_refuse_what_is_no_action(spec):
 
 
 @pytest.mark.parametrize("format", FORMATS, ids=lambda f: f.name)
+@pytest.mark.parametrize("text", ["click[size [large]]", "search[red [dress] xl]", "click[Buy Now]"])
+def test_a_value_with_brackets_survives_the_way_to_a_call_and_back(text, format):
+    table = FunctionTable.of(get_spec("webshop").functions)
+    assert parse(written(text, format, table), format, functions=table).action == text
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=lambda f: f.name)
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.id)
 def test_a_call_survives_being_written_and_read_in_every_format(spec, format):
     table = FunctionTable.of(spec.functions)

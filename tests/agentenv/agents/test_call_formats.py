@@ -127,6 +127,15 @@ def test_anything_but_one_python_call_is_malformed_with_its_reason(text, reason)
     assert reason in found.reason
 
 
+@pytest.mark.parametrize(("format", "text"), [(JSON, GET[:-5]), (CODE, "```python\nget(1, 'oak")])
+def test_a_call_that_the_length_limit_cut_says_so(format, text):
+    assert "; the answer was cut off at the length limit" in parse(text, format, cut=True, functions=CRAFT).reason
+
+
+def test_a_whole_call_that_the_length_limit_ended_is_made():
+    assert parse(GET, JSON, cut=True, functions=CRAFT).action == TAKEN
+
+
 def test_an_escape_that_python_warns_of_is_no_warning_here():
     assert read("```python\nget(1, '\\d')\n```", CODE).action == "get 1 \\d"
 

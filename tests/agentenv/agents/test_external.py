@@ -2,13 +2,16 @@
 
 import asyncio
 import os
+import random
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from agent_play import SPEC, TASK
 
-from agentenv.agents import make_agent
+from agentenv.agents import Seat, make_agent
+from agentenv.agents.external import NOTHING_TO_PLAY, start_of
 from agentenv.errors import BadAgent
 from agentenv.pool import EnvPool
 from agentenv.protocol import Outcome
@@ -152,6 +155,29 @@ def test_the_token_of_the_server_is_kept_from_a_program(tmp_path, monkeypatch):
     [episode] = played(agent_of(tmp_path, body))
     assert "MY_KEY" in episode.error
     assert "AGENTENV_TOKEN" not in episode.error
+
+
+def greeted(agent):
+    return asyncio.run(agent.preflight())
+
+
+def test_a_preflight_starts_the_program_with_nothing_to_play(tmp_path):
+    assert "starts and ends" in greeted(make_agent("external", command=f"{sys.executable} {EXAMPLE}"))
+    body = "assert start['env'] == 'preflight'\nassert next(lines)['type'] == 'end'\n"
+    assert "starts and ends" in greeted(agent_of(tmp_path, body))
+
+
+@pytest.mark.parametrize("body", ["import no_such_module", "sys.exit('no key set')"])
+def test_a_program_that_cannot_run_is_refused_before_the_first_episode(tmp_path, body):
+    words = "cannot be started .exit code 1.*(no_such_module|no key set)"
+    with pytest.raises(BadAgent, match=f"(?s){words}"):
+        greeted(agent_of(tmp_path, body))
+
+
+def test_nothing_to_play_has_the_fields_of_an_episode():
+    seat = Seat(spec=SPEC, task=TASK.ref(), view=None, max_steps=3, rng=random.Random(0))
+    assert list(start_of(seat)) == list(NOTHING_TO_PLAY)
+    assert list(start_of(seat)["task"]) == list(NOTHING_TO_PLAY["task"])
 
 
 @pytest.mark.parametrize("command", ["", "/no/such/program x", "'open"])

@@ -98,6 +98,14 @@ def test_anything_but_one_fitting_call_is_malformed_and_the_episode_goes_on(answ
     assert reason in " ".join(str(message["content"]) for message in said)
 
 
+def test_a_native_call_that_the_length_limit_cut_says_so():
+    cut = calls(("open", '{"side": "le'))
+    cut.body["choices"][0]["finish_reason"] = "length"
+    [move], _, _ = played([calls(*READY), cut], steps=1)
+    assert "not JSON" in move.action.malformed
+    assert "cut off at the length limit" in move.action.malformed
+
+
 def test_a_call_that_an_endpoint_leaves_in_the_text_is_read_there():
     text = '<tool_call>{"name": "open", "arguments": {"side": "left"}}</tool_call>'
     [move], _, _ = played([calls(*READY), chat(text)], steps=1)
