@@ -11,9 +11,10 @@ from envservers.tools.todo.cases import case
 from envservers.tools.todo.compare import same
 from envservers.tools.todo.mutants import mutants
 from envservers.tools.todo.service import TOOLKIT
-from envservers.tools.todo.state import Item, State
+from envservers.tools.todo.state import Item, Person, Project, Section, State
+from envservers.tools.toolkit.answers import IMPOSSIBLE
 from envservers.tools.toolkit.env import Case, ToolEnv
-from envservers.tools.toolkit.table import Arguments
+from envservers.tools.toolkit.table import Arguments, Finish
 
 
 class TodoEnv(ToolEnv[State]):
@@ -51,7 +52,22 @@ class TodoEnv(ToolEnv[State]):
             found += [c.UpdateSection(section_id=section.id, name="Section"), c.DeleteSection(section_id=section.id)]
         for task in (t for t in state.tasks.values() if t.id in shown):
             found += _of_task(task, state, shown)
-        return found
+        return found + list(map(_finish, _answers(state, shown)))
+
+
+def _finish(answer: str | int | None) -> Finish:
+    return Finish(answer=answer)
+
+
+def _answers(state: State, shown: frozenset[str]) -> Iterator[str | int | None]:
+    """Once a project was shown: nothing, that it is impossible, small numbers, and every name that was shown."""
+    if shown.isdisjoint(state.projects):
+        return
+    yield from (None, IMPOSSIBLE, *range(10))
+    tables: tuple[Mapping[str, Person | Project | Section], ...] = (state.people, state.projects, state.sections)
+    named = {id: thing.name for table in tables for id, thing in table.items()}
+    named |= {id: task.content for id, task in state.tasks.items()}
+    yield from dict.fromkeys(name for id, name in named.items() if id in shown)
 
 
 def _of_task(task: Item, state: State, shown: frozenset[str]) -> Iterator[Arguments]:

@@ -12,7 +12,7 @@ from agentenv.env import Env
 from agentenv.errors import EpisodeOver, ResetNeeded
 from agentenv.functions.table import Refused
 from agentenv.protocol import Action, StepResult, Task
-from envservers.tools.toolkit.answers import IMPOSSIBLE, right
+from envservers.tools.toolkit.answers import right
 from envservers.tools.toolkit.table import Arguments, Called, CheckValidActions, Finish, Toolkit, action_of
 
 S = TypeVar("S")
@@ -63,7 +63,7 @@ class ToolEnv(Env, Generic[S]):
 
     @abstractmethod
     def candidates(self, state: S, shown: frozenset[str]) -> list[Arguments]:
-        """Calls that make sense to somebody who knows these ids."""
+        """Calls, also of `finish`, that make sense to somebody who knows these ids."""
 
     @abstractmethod
     def mutants(self, case: Case[S]) -> Mapping[str, tuple[Sequence[Arguments], object]]:
@@ -89,8 +89,7 @@ class ToolEnv(Env, Generic[S]):
         """Calls with the ids that were shown, in order of their text."""
         episode = self._running()
         calls = self.candidates(episode.state, episode.shown)
-        ends = [Finish(), Finish(answer="yes"), Finish(answer="no"), Finish(answer=IMPOSSIBLE)]
-        return sorted(map(action_of, [*calls, CheckValidActions(), *ends]))
+        return sorted(map(action_of, [*calls, CheckValidActions()]))
 
     def solve(self, task: Task) -> Generator[Action, StepResult, None]:
         """Look up what is needed, change it, finish. Stops where a call needs an id that no reply has named."""
