@@ -11,10 +11,11 @@ import typer
 
 from agentenv.cli.target import key_values
 from agentenv.errors import AgentEnvError, BadCall
+from evals.verify import commands as verifying
 
 if TYPE_CHECKING:
-    from evals.harness import Player
     from evals.leaderboard import Row
+    from evals.limits import Limits
     from evals.store.schema import RunRow
     from evals.store.store import Store
 
@@ -22,9 +23,10 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
     help="Evaluate agents on suites of tasks; every episode is stored.",
 )  # fmt: skip
-
-SCRIPTED = frozenset({"noop", "oracle", "random"})
-"""Agents that take no settings."""
+app.command()(verifying.verify)
+app.command()(verifying.rescore)
+app.command()(verifying.bundle)
+app.command()(verifying.key)
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
@@ -34,13 +36,20 @@ Servers = Annotated[
     typer.Option("--server", metavar="URL", help="Environment server; repeatable. Without: inside this process."),
 ]
 Concurrency = Annotated[int, typer.Option(min=1, metavar="N", help="Episodes at one time.")]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(min=0.0, metavar="X", help="Stop when the runs have cost this, in the price table's currency."),
+]
+MaxTokens = Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop when the runs have used so many tokens.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command()
 def run(
-    suite: Annotated[str, typer.Argument(metavar="SUITE", help="Name of a suite, or path to its YAML file.")],
-    agent: Annotated[list[str], typer.Option(metavar="NAME", help="Agent to evaluate; repeatable.")],
+    suite: Annotated[list[str], typer.Argument(metavar="SUITE...", help="Suites by name, or by path to a YAML file.")],
+    agent: Annotated[
+        list[str], typer.Option(metavar="NAME", help="Agent to evaluate, or a YAML file with one; repeatable.")
+    ],
     model: Annotated[str | None, typer.Option(metavar="NAME", help="Model name, for agents that ask a model.")] = None,
     model_url: Annotated[
         str | None, typer.Option(metavar="URL", help="OpenAI-compatible endpoint, http://host:port/v1.")
@@ -64,10 +73,12 @@ def run(
     attempts: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Attempts at each task; else the suite's.")
     ] = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; play and write nothing.")] = False,
     json: Json = False,
 ) -> None:
-    """Play a suite with one or more agents.
+    """Play suites with agents: each agent on each suite.
 
     \b
     Examples:
@@ -78,26 +89,29 @@ def run(
       agentenv eval run demo --agent function_calling --agent code_as_action --model NAME --model-url URL
       agentenv eval run demo --agent react --model-path DIR --engine hf
       agentenv eval run demo --agent external --agent-option command="python my_agent.py"
+      agentenv eval run games embodied --agent gpt.yaml --agent qwen.yaml --max-cost 20
       agentenv eval run demo --agent random --limit 5 --dry-run
     """
     import asyncio
 
-    from evals.harness import agent_label, preflight, start
+    from evals.harness import preflight, start_all
+    from evals.limits import Limits
     from evals.plan import make_plan
+    from evals.players import agent_label, players_of
     from evals.suite import load
 
-    wanted = load(suite)
     named = {"model": model, "model_url": model_url, "model_path": model_path, "engine": engine}
-    players = _players(agent, _settings(named, agent_option or []))
+    players = players_of(agent, _settings(named, agent_option or []))
     names = [agent_label(player.make()) for player in players]
-    plan = make_plan(wanted, attempts=attempts, limit=limit)
+    suites = [(wanted, make_plan(wanted, attempts=attempts, limit=limit)) for wanted in map(load, suite)]
     if dry_run:
-        return _print_dry_run(wanted, plan, names, json=json)
+        return _print_dry_run(suites, names, concurrency=concurrency, json=json)
     with _opened() as store:
         for name, reply in asyncio.run(preflight(players)).items():
             typer.echo(f"{name} answers: {reply[:80]!r}", err=True)
-        runs = start(store, wanted, players, limit=limit, plan=plan, trained=trained_on or [])
-        _sit(store, runs, servers=server or [], concurrency=concurrency, json=json)
+        runs = start_all(store, suites, players, limit=limit, trained=trained_on or [])
+        limits = Limits(cost=max_cost, tokens=max_tokens)
+        _sit(store, runs, servers=server or [], concurrency=concurrency, limits=limits, json=json)
 
 
 @app.command()
@@ -105,6 +119,8 @@ def resume(
     run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="Id or its beginning; else the latest.")] = None,
     server: Servers = None,
     concurrency: Concurrency = 16,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
     json: Json = False,
 ) -> None:
     """Play what a stopped run has left open. Without RUN: all open runs of the latest command that left some.
@@ -117,6 +133,7 @@ def resume(
     import asyncio
 
     from evals.harness import player_of, preflight, require_unchanged
+    from evals.limits import Limits
 
     with _opened() as store:
         rows = store.unfinished() if run is None else [store.run(run)]
@@ -128,7 +145,8 @@ def resume(
             require_unchanged(row)
         asyncio.run(preflight([player_of(row) for row in open_]))
         servers = server or list(dict.fromkeys(url for row in open_ for url in row.servers))
-        _sit(store, [row.id for row in open_], servers=servers, concurrency=concurrency, json=json)
+        limits = Limits(cost=max_cost, tokens=max_tokens)
+        _sit(store, [row.id for row in open_], servers=servers, concurrency=concurrency, limits=limits, json=json)
 
 
 @app.command("list")
@@ -215,6 +233,9 @@ def compare(
         bool,
         typer.Option("--anyway", help="Also where tasks, engines or versions differ: on the tasks that are equal."),
     ] = False,
+    pooled: Annotated[
+        bool, typer.Option("--pooled", help="Take all runs of each one's row on the board, as further attempts.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Compare two runs on the same tasks: the difference with its test and interval, flips, and what would tell more.
@@ -228,8 +249,85 @@ def compare(
     from evals.compare import comparison, print_comparison
 
     with _opened() as store:
-        facts = comparison(store, store.run(a), store.run(b), delta=delta, anyway=anyway)
+        facts = comparison(store, store.run(a), store.run(b), delta=delta, anyway=anyway, pooled=pooled)
     return print_json(facts) if json else print_comparison(facts)
+
+
+@app.command("sql")
+def sql(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A SELECT over v_episodes, v_tasks, v_leaderboard.")],
+    rows: Annotated[int, typer.Option(min=1, metavar="N", help="At most so many rows.")] = 1000,
+    json: Json = False,
+) -> None:
+    """Ask the database in SQL, on a connection that cannot write.
+
+    \b
+    Examples:
+      agentenv eval sql "SELECT agent, env, success, n FROM v_leaderboard ORDER BY success DESC"
+      agentenv eval sql "SELECT error, COUNT(*) FROM v_episodes WHERE NOT valid GROUP BY error" --json
+    """
+    from agentenv.cli.tables import print_json
+    from evals.report import print_table
+
+    with _opened() as store:
+        found = store.ask(query, rows=rows)
+    if json:
+        return print_json({"columns": found.columns, "rows": found.rows, "cut": found.cut})
+    print_table(
+        [{f"{name}": _cell(value) for name, value in zip(found.columns, row, strict=True)} for row in found.rows]
+    )
+    if found.cut:
+        typer.echo(f"There are more rows than {rows}: --rows N")
+
+
+@app.command()
+def reopen(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or its beginning.")],
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; kept with the run.")],
+    task: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only this task; repeatable.")] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Valid attempts too. What they were stays, and no longer counts.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Open attempts of a run again, so that a resume plays them: those that were lost, or with --overwrite any.
+
+    \b
+    Examples:
+      agentenv eval reopen demo-react-3f --reason "the server is back"
+      agentenv eval reopen demo-react-3f --task maze/test/3 --overwrite --reason "played with a wrong server"
+    """
+    from agentenv.cli.tables import print_json
+
+    with _opened() as store:
+        row = store.run(run)
+        count = store.reopen(row.id, reason=reason, tasks=task or [], overwrite=overwrite)
+    if json:
+        return print_json({"run": row.id, "reopened": count})
+    then = f". Next: agentenv eval resume {row.id}" if count else "; nothing to do"
+    typer.echo(f"{row.id}: {count} attempts are open again{then}")
+
+
+@app.command()
+def delete(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or its beginning.")],
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; kept with the run.")],
+    json: Json = False,
+) -> None:
+    """Delete the episodes of a run. Its results stay in the counters, and count: nobody gets better by deleting.
+
+    \b
+    Examples:
+      agentenv eval delete demo-react-3f --reason "the texts take too much room"
+    """
+    from agentenv.cli.tables import print_json
+
+    with _opened() as store:
+        row = store.run(run)
+        count = store.delete(row.id, reason=reason)
+    if json:
+        return print_json({"run": row.id, "deleted": count})
+    typer.echo(f"{row.id}: {count} episodes are deleted; what they came to still counts")
 
 
 def leaderboard(
@@ -287,37 +385,58 @@ def _settings(named: Mapping[str, str | None], pairs: Sequence[str]) -> dict[str
     return settings
 
 
-def _players(names: Sequence[str], settings: dict[str, str]) -> list[Player]:
-    """The agents by name. Settings go to those that ask a model; a scripted agent refuses them when it is alone."""
-    from evals.harness import Player
+def _print_dry_run(suites: Any, names: Sequence[str], *, concurrency: int, json: bool) -> None:
+    from agentenv.cli.tables import print_json
+    from evals.estimate import estimates
+    from evals.report import print_plan
 
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise BadCall(f"--agent {twice[0]} is given twice; use --attempts for more episodes")
-    scripted = SCRIPTED if set(names) - SCRIPTED else frozenset[str]()
-    return [Player(name=name, settings={} if name in scripted else settings) for name in names]
+    found = [
+        {**about, "suite": suite.name, "suite_hash": suite.hash, "attempts": plan.attempts}
+        for suite, plan in suites
+        for about in estimates(plan, names, concurrency=concurrency)
+    ]
+    if not json:
+        for suite, plan in suites:
+            print_plan(suite, plan, names)
+        return _print_estimates(found)
+    rows = [_dry_row(suite, plan, names) for suite, plan in suites]
+    print_json({**(rows[0] if len(rows) == 1 else {}), "suites": rows, "estimates": found})
 
 
-def _print_dry_run(suite: Any, plan: Any, names: Sequence[str], *, json: bool) -> None:
+def _dry_row(suite: Any, plan: Any, names: Sequence[str]) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from agentenv.cli.tables import print_json
-    from evals.report import print_plan, steps_at_most
+    from evals.report import steps_at_most
 
-    if not json:
-        return print_plan(suite, plan, names)
-    print_json(
-        {
-            "suite": suite.name,
-            "suite_hash": suite.hash,
-            "agents": list(names),
-            "tasks": len(plan.tasks),
-            "attempts": plan.attempts,
-            "episodes": plan.slots * len(names),
-            "steps_at_most": steps_at_most(plan) * len(names),
-            "envs": [asdict(world) for world in plan.worlds],
-        }
+    return {
+        "suite": suite.name,
+        "suite_hash": suite.hash,
+        "agents": list(names),
+        "tasks": len(plan.tasks),
+        "attempts": plan.attempts,
+        "episodes": plan.slots * len(names),
+        "steps_at_most": steps_at_most(plan) * len(names),
+        "envs": [asdict(world) for world in plan.worlds],
+    }
+
+
+def _print_estimates(found: Sequence[dict[str, Any]]) -> None:
+    from evals.report import number, print_table
+
+    print_table(
+        [
+            {
+                "suite": row["suite"],
+                "agent": row["agent"],
+                "episodes": str(row["episodes"]),
+                "tokens": number(row["tokens"], 0),
+                "cost": number(row["cost"], 4),
+                "seconds": number(row["seconds"], 0),
+            }
+            for row in found
+        ]
     )
+    typer.echo("Tokens, cost and seconds as in this agent's earlier episodes of these environments; - is unknown.")
 
 
 def _print_nothing(text: str, *, json: bool) -> None:
@@ -326,7 +445,9 @@ def _print_nothing(text: str, *, json: bool) -> None:
     return print_json({"runs": [], "rows": []}) if json else typer.echo(f"Nothing to do: {text}.")
 
 
-def _sit(store: Store, runs: Sequence[str], *, servers: Sequence[str], concurrency: int, json: bool) -> None:
+def _sit(
+    store: Store, runs: Sequence[str], *, servers: Sequence[str], concurrency: int, limits: Limits, json: bool
+) -> None:
     """Play the open slots of the runs and print what came of them; say how to go on when something stops it."""
     import asyncio
 
@@ -337,13 +458,18 @@ def _sit(store: Store, runs: Sequence[str], *, servers: Sequence[str], concurren
     total, done = sum(p.planned for p in planned), sum(p.done for p in planned)
     try:
         with progress(total=total, done=done, quiet=json) as on_episode:
-            asyncio.run(play_runs(store, runs, servers=servers, concurrency=concurrency, on_episode=on_episode))
+            sitting = play_runs(
+                store, runs, servers=servers, concurrency=concurrency, limits=limits, on_episode=on_episode
+            )
+            limit = asyncio.run(sitting)
     except KeyboardInterrupt:
         typer.echo(f"Stopped. {_how_to_resume(store, runs)}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except AgentEnvError as exc:
         hint = _how_to_resume(store, runs)
         raise type(exc)(f"{exc.message.rstrip('.')}. {hint}", **exc.extra) from exc
+    if limit is not None:
+        typer.echo(f"Stopped: {limit}. {_how_to_resume(store, runs)}", err=True)
     _print_results(store, runs, json=json)
 
 
@@ -374,6 +500,7 @@ def _listed(store: Store, row: RunRow) -> dict[str, Any]:
     """A run in a listing."""
     progress = store.progress(row.id)
     state = "complete" if row.finished_at else f"open, {progress.done}/{progress.planned}"
+    state = "deleted" if row.deleted_at else state
     return {
         "run": row.id,
         "suite": row.suite,
@@ -386,5 +513,13 @@ def _listed(store: Store, row: RunRow) -> dict[str, Any]:
         "valid": progress.valid,
         "invalid": progress.lost,
         "stopped": row.stopped,
+        "reopened": row.reopened,
+        "deleted_at": row.deleted_at,
+        "tokens": row.prompt_tokens + row.completion_tokens,
+        "cost": row.cost if row.priced else None,
         "state": state,
     }
+
+
+def _cell(value: Any) -> str:
+    return "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -10,21 +10,23 @@ import asyncio
 import contextlib
 import re
 import secrets
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from agentenv.agents import AgentSpec, make_agent
+from agentenv.agents import AgentSpec
 from agentenv.errors import AgentEnvError, BadCall
 from agentenv.pool import EnvPool
 from agentenv.protocol import Outcome, digest_of
 from agentenv.registry import get_spec
 from agentenv.rollout import play
 from agentenv.trajectory import Trajectory
+from evals.limits import Limits, Meter
 from evals.plan import Plan, make_plan, world_of
+from evals.players import Player, agent_data, agent_label
 from evals.software import software
 from evals.statistics.seen import seen_tasks, told
 from evals.store.plans import NewRun
@@ -50,18 +52,6 @@ class ResumeRefused(BadCall):
     code, status = "resume_refused", 409
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Player:
-    """An agent to evaluate, by name and settings, so that a later sitting can make it again."""
-
-    name: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    def make(self) -> AgentSpec:
-        """The agent; BadAgent when there is none or it does not take a setting."""
-        return make_agent(self.name, **self.settings)
-
-
 def start(
     store: Store,
     suite: Suite,
@@ -72,47 +62,44 @@ def start(
     plan: Plan | None = None,
     trained: Sequence[Path] = (),
 ) -> list[str]:
-    """Write one run for each agent, whole plans included, all or none; their ids in the agents' order.
+    """Write one run for each agent, whole plans included, all or none; their ids in the agents' order."""
+    plan = plan or make_plan(suite, attempts=attempts, limit=limit)
+    return start_all(store, [(suite, plan)], players, limit=limit, trained=trained)
+
+
+def start_all(
+    store: Store,
+    suites: Sequence[tuple[Suite, Plan]],
+    players: Sequence[Player],
+    *,
+    limit: int | None = None,
+    trained: Sequence[Path] = (),
+) -> list[str]:
+    """Write one run for each agent on each suite, all or none; the first suite's first.
 
     `trained` are models, checkpoints or records that tell which tasks the agents were trained on; the folder of a local
     model tells it by itself.
     """
-    plan = plan or make_plan(suite, attempts=attempts, limit=limit)
-    batch, about = secrets.token_hex(8), software()
-    runs = []
-    for player in players:
-        spec = player.make()
-        label = agent_label(spec)
-        runs.append(
-            NewRun(
-                id=f"{_slug(suite.name)}-{_slug(label)}-{secrets.token_hex(4)}",
-                batch=batch,
-                suite=suite,
-                plan=plan,
-                task_limit=limit,
-                agent=label,
-                agent_data=agent_data(spec, {world.label: world.env for world in plan.worlds}),
-                agent_settings={"name": player.name, **player.settings},
-                reference=spec.needs_oracle,
-                software=about,
-                seen=seen_tasks(plan.tasks, told(trained if player.settings else (), player.settings)),
-            )
-        )
+    about = {"batch": secrets.token_hex(8), "task_limit": limit, "software": software()}
+    runs = [_new_run(suite, plan, player.on(suite), trained, about) for suite, plan in suites for player in players]
     store.add_runs(runs)
     return [run.id for run in runs]
 
 
-def agent_label(spec: AgentSpec) -> str:
-    """What tables call an agent: its name, and its model where it has one."""
-    model = spec.describe.get("model")
-    return f"{spec.name}:{model}" if isinstance(model, str) and model else spec.name
-
-
-def agent_data(spec: AgentSpec, envs: Mapping[str, str]) -> dict[str, Any]:
-    """All that makes two agents the same one on a suite: the description, and the prompt for each `{label: env}`."""
-    if spec.prompt is None:
-        return dict(spec.describe)
-    return {**spec.describe, "prompts": {label: dict(spec.prompt(get_spec(env))) for label, env in envs.items()}}
+def _new_run(suite: Suite, plan: Plan, player: Player, trained: Sequence[Path], about: Mapping[str, Any]) -> NewRun:
+    spec = player.make()
+    label = agent_label(spec)
+    return NewRun(
+        **about,
+        id=f"{_slug(suite.name)}-{_slug(label)}-{secrets.token_hex(4)}",
+        suite=suite,
+        plan=plan,
+        agent=label,
+        agent_data=agent_data(spec, {world.label: world.env for world in plan.worlds}),
+        agent_settings={"name": player.name, **player.settings},
+        reference=spec.needs_oracle,
+        seen=seen_tasks(plan.tasks, told(trained if player.settings else (), player.settings)),
+    )
 
 
 async def preflight(players: Sequence[Player]) -> dict[str, str]:
@@ -136,6 +123,8 @@ def player_of(run: RunRow) -> Player:
 
 def require_unchanged(run: RunRow) -> None:
     """Raise ResumeRefused when suite, env versions, tasks or agent are no longer what the plan was made for."""
+    if run.deleted_at is not None:
+        raise ResumeRefused(f"run {run.id} was deleted; start a new one: agentenv eval run {run.suite_source}")
     changed = [*_suite_changes(run), *_world_changes(run), *_agent_changes(run)]
     if changed:
         raise ResumeRefused(
@@ -185,33 +174,43 @@ async def play_runs(
     servers: Sequence[str] = (),
     concurrency: int = 16,
     token: str | None = None,
+    limits: Limits | None = None,
     on_episode: OnEpisode | None = None,
-) -> None:
-    """Play every open slot of the runs, at most `concurrency` episodes at once.
+) -> str | None:
+    """Play every open slot of the runs, at most `concurrency` episodes at once; the limit that ended it, if one did.
 
     Raises RunStopped when the infrastructure is lost, and whatever else ends the sitting; the reason is stored.
     """
     rows = [store.run(run) for run in runs]
     agents = {row.id: player_of(row).make() for row in rows}
+    spent = store.spent(runs)
+    meter = Meter(limits or Limits(), cost=spent.cost or 0.0, tokens=spent.tokens)
     for row in rows:
         store.start_sitting(row.id, servers)
+    sitting = _Sitting(store, agents, meter, on_episode)
     try:
         async with contextlib.AsyncExitStack() as stack:
-            pools = await _open_pools(stack, rows, servers=servers, size=concurrency, token=token)
-            writer = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="agentenv-store"))
-            sitting = _Sitting(store, agents, pools, writer, on_episode)
+            sitting.pools = await _open_pools(stack, rows, servers=servers, size=concurrency, token=token)
+            sitting.writer = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="agentenv-store"))
             for agent in agents.values():
                 if agent.close is not None:
                     stack.push_async_callback(agent.close)
             await sitting.play([slot for row in rows for slot in store.open_slots(row.id)], concurrency)
     except BaseException as exc:
         reason = "interrupted" if isinstance(exc, asyncio.CancelledError) else str(exc) or type(exc).__name__
-        for row in rows:
-            if not store.finish(row.id):
-                store.stop(row.id, reason)
+        _leave(store, rows, {row.id: reason for row in rows})
         raise
+    _leave(store, rows, {row.id: sitting.stopped.get(row.id, sitting.limit or "") for row in rows})
+    if sitting.stopped:
+        raise RunStopped("; ".join(sitting.stopped.values()))
+    return sitting.limit
+
+
+def _leave(store: Store, rows: Sequence[RunRow], reasons: Mapping[str, str]) -> None:
+    """Note which runs are finished, and why the others are not."""
     for row in rows:
-        store.finish(row.id)
+        if not store.finish(row.id):
+            store.stop(row.id, reasons[row.id])
 
 
 async def _open_pools(
@@ -255,17 +254,19 @@ def _require_version(pool: EnvPool, world: Mapping[str, Any]) -> None:
 class _Sitting:
     """Workers that take slots from one queue. Only the writer's thread touches the database meanwhile."""
 
+    pools: Mapping[tuple[str, str], EnvPool]
+    writer: ThreadPoolExecutor
+
     def __init__(
-        self,
-        store: Store,
-        agents: Mapping[str, AgentSpec],
-        pools: Mapping[tuple[str, str], EnvPool],
-        writer: ThreadPoolExecutor,
-        on_episode: OnEpisode | None,
+        self, store: Store, agents: Mapping[str, AgentSpec], meter: Meter, on_episode: OnEpisode | None
     ) -> None:
-        self.store, self.agents, self.pools, self.writer, self.on_episode = store, agents, pools, writer, on_episode
+        self.store, self.agents, self.meter, self.on_episode = store, agents, meter, on_episode
         self.queue: deque[OpenSlot] = deque()
-        self.lost_in_a_row = 0
+        self.lost_in_a_row: Counter[str] = Counter()
+        self.stopped: dict[str, str] = {}
+        """Runs whose infrastructure is gone, and why."""
+        self.limit: str | None = None
+        """Why nobody may begin another episode."""
 
     async def play(self, slots: Sequence[OpenSlot], workers: int) -> None:
         """Play the slots, and again those that come back invalid."""
@@ -278,23 +279,28 @@ class _Sitting:
             raise several.exceptions[0] from None
 
     async def _work(self) -> None:
-        while self.queue:
+        while self.queue and self.limit is None:
             slot = self.queue.popleft()
+            if slot.run in self.stopped:
+                continue
             episode = await play(self.pools[slot.run, slot.env], slot.task, self.agents[slot.run], attempt=slot.attempt)
             loop = asyncio.get_running_loop()
             await loop.run_in_executor(self.writer, self.store.record, slot.run, slot.slot, slot.tries, episode)
+            self.meter.add(episode)
             if self.on_episode is not None:
                 self.on_episode(slot, episode)
             self._after(slot, episode)
 
     def _after(self, slot: OpenSlot, episode: Trajectory) -> None:
-        """Another try for an invalid attempt, behind all others; the end when the infrastructure is gone."""
+        """Another try for an invalid attempt, behind all others; the end of a run whose infrastructure is gone."""
         if not episode.outcome.valid and slot.left > 1:
             self.queue.append(replace(slot, tries=slot.tries + 1, left=slot.left - 1))
         lost = episode.outcome is Outcome.INFRA_LOST
-        self.lost_in_a_row = self.lost_in_a_row + 1 if lost else 0
-        if self.lost_in_a_row >= LOST_IN_A_ROW:
-            raise RunStopped(f"{self.lost_in_a_row} episodes in a row were lost, the last one to: {episode.error}")
+        in_a_row = self.lost_in_a_row[slot.run] = self.lost_in_a_row[slot.run] + 1 if lost else 0
+        if in_a_row >= LOST_IN_A_ROW and slot.run not in self.stopped:
+            why = f"{in_a_row} episodes in a row were lost, the last one to: {episode.error}"
+            self.stopped[slot.run] = why
+        self.limit = self.limit or self.meter.reached(episode)
 
 
 def _slug(text: str) -> str:

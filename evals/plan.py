@@ -7,6 +7,7 @@ comes twice. Nothing here depends on a random generator: tasks are ordered by ha
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from agentenv.protocol import TaskRef
-from agentenv.registry import EnvSpec, TaskAt, find_task, get_spec
+from agentenv.registry import EnvSpec, TaskAt, TaskSet, find_task, get_spec
 from evals.suite import BadSuite, Suite, SuiteEnv
 
 T = TypeVar("T")
@@ -91,7 +92,7 @@ def world_of(spec: EnvSpec, entry: SuiteEnv) -> World:
         split=entry.split,
         options=dict(entry.options),
         max_steps=min(spec.max_steps, entry.max_steps or spec.max_steps),
-        tasks=tasks.count(entry.split) if entry.tasks == "all" else int(entry.tasks),
+        tasks=_count(spec, tasks, entry),
         world=spec.world,
     )
 
@@ -107,17 +108,52 @@ def _check_settled(spec: EnvSpec, entry: SuiteEnv) -> None:
             )
 
 
+def _count(spec: EnvSpec, tasks: TaskSet, entry: SuiteEnv) -> int:
+    """How many tasks the entry takes."""
+    match entry.tasks:
+        case int(number):
+            return number
+        case tuple(listed):
+            return len(listed)
+    return len(_candidates(spec, tasks, entry)) if entry.categories else tasks.count(entry.split)
+
+
 def _chosen(spec: EnvSpec, entry: SuiteEnv, suite: Suite) -> list[TaskRef]:
     """The entry's tasks in order of play."""
     tasks = spec.task_set(entry.options)
     find_task(spec, tasks, TaskAt(split=entry.split, index=0))  # UnknownTask where there is no such split
-    count = tasks.count(entry.split)
-    wanted = count if entry.tasks == "all" else int(entry.tasks)
-    if wanted > count:
-        raise BadSuite(f"suite {suite.name}: {entry.name} wants {wanted} tasks; {spec.id}/{entry.split} has {count}")
-    refs = [tasks.get(entry.split, i).ref() for i in range(count)]
+    refs = _candidates(spec, tasks, entry)
+    wanted = _count(spec, tasks, entry)
+    if wanted > len(refs):
+        among = f" in {', '.join(entry.categories)}" if entry.categories else ""
+        raise BadSuite(
+            f"suite {suite.name}: {entry.name} wants {wanted} tasks; {spec.id}/{entry.split} has {len(refs)}{among}"
+        )
     order = stratified(refs, seed=suite.seed, key=lambda r: r.id, by=(lambda r: r.category, lambda r: r.difficulty))
     return order[:wanted]
+
+
+def _candidates(spec: EnvSpec, tasks: TaskSet, entry: SuiteEnv) -> list[TaskRef]:
+    """The tasks that the entry may take, by index."""
+    if isinstance(entry.tasks, tuple):
+        places = [
+            TaskAt(split=entry.split, index=wanted) if isinstance(wanted, int) else wanted for wanted in entry.tasks
+        ]
+        listed = {task.id: task.ref() for task in (find_task(spec, tasks, place) for place in places)}
+        if len(listed) < len(places):
+            raise BadSuite(f"{entry.name}: a task is listed twice, by its index and by its id")
+        refs = list(listed.values())
+    else:
+        refs = [tasks.get(entry.split, index).ref() for index in range(tasks.count(entry.split))]
+    if not entry.categories:
+        return refs
+    known = {ref.category for ref in refs}
+    for name in entry.categories:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(known))[:300]}"
+            raise BadSuite(f"{entry.name}: {spec.id}/{entry.split} has no category {name!r}; {hint}")
+    return [ref for ref in refs if ref.category in entry.categories]
 
 
 def stratified(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from agentenv.trajectory import Trajectory
+from evals.limits import Limits, Meter
 from evals.store.store import OpenSlot
 
 if TYPE_CHECKING:
@@ -39,6 +40,12 @@ def settles(slot: OpenSlot, episode: Trajectory) -> bool:
     return episode.outcome.valid or slot.left <= 1
 
 
+def spent(meter: Meter) -> list[str]:
+    """What this sitting has used so far, where it is known."""
+    used = [f"{meter.tokens:,} tokens"] if meter.tokens else []
+    return [*used, f"cost {meter.cost:.4f}"] if meter.cost else used
+
+
 @contextlib.contextmanager
 def _bar(total: int, done: int, console: Console) -> Iterator[OnEpisode]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -52,14 +59,16 @@ def _bar(total: int, done: int, console: Console) -> Iterator[OnEpisode]:
     )
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("episodes", total=total, completed=done, note="")
-        invalid = 0
+        invalid, meter = 0, Meter(Limits())
 
         def on_episode(slot: OpenSlot, episode: Trajectory) -> None:
             nonlocal invalid
             invalid += not episode.outcome.valid
+            meter.add(episode)
             speed = bar.tasks[0].speed
             notes = [f"{speed:.1f}/s"] if speed else []
             notes += [f"{invalid} invalid"] if invalid else []
+            notes += spent(meter)
             bar.update(task, advance=int(settles(slot, episode)), note=", ".join(notes))
 
         yield on_episode
@@ -67,17 +76,19 @@ def _bar(total: int, done: int, console: Console) -> Iterator[OnEpisode]:
 
 def _lines(total: int, done: int, console: Console) -> OnEpisode:
     begun = last = time.monotonic()
-    settled = done
+    settled, meter = done, Meter(Limits())
 
     def on_episode(slot: OpenSlot, episode: Trajectory) -> None:
         nonlocal settled, last
         settled += settles(slot, episode)
+        meter.add(episode)
         now = time.monotonic()
         if now - last < LINE_S:
             return
         last = now
         rate = (settled - done) / (now - begun)
         left = f", {(total - settled) / rate:.0f} s left" if rate else ""
-        console.print(f"{settled}/{total} episodes, {rate:.1f}/s{left}", highlight=False)
+        words = [f"{settled}/{total} episodes", f"{rate:.1f}/s{left}", *spent(meter)]
+        console.print(", ".join(words), highlight=False)
 
     return on_episode

@@ -94,6 +94,8 @@ def _from_postgresql(engine: Engine, query: str, time_limit_s: float) -> Iterato
             cursor = connection.cursor()
             found = cursor.stream(query.encode())  # the extended protocol: a second statement is refused
             first = next(found, None)
+            if first is None:  # a stream without rows does not tell its columns
+                cursor.execute(query.encode(), prepare=True)
             columns = [column.name for column in cursor.description or ()]
             yield columns, iter(()) if first is None else _after(first, found)
     except psycopg.Error as exc:

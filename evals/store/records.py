@@ -54,7 +54,7 @@ def tokens(turns: Sequence[Turn], name: str) -> int | None:
 
 
 def cost(turns: Sequence[Turn]) -> float | None:
-    """US dollars that the agent noted in every turn; None where one turn does not say."""
+    """The cost that the agent noted in every turn; None where one turn does not say."""
     known = [float(count) for count in _noted(turns, "cost") if isinstance(count, int | float)]
     return math.fsum(known) if known and len(known) == len(turns) else None
 

@@ -94,7 +94,7 @@ class RunRow(Base):
     """Over all tries that say."""
     completion_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
     cost: Mapped[float] = mapped_column(default=0.0)
-    """US dollars, over all tries whose price is known."""
+    """In the currency of the price table, over all tries whose price is known."""
     priced: Mapped[int] = mapped_column(default=0)
     """Those tries; none of them means that nothing is known, not that it was free."""
     reopened: Mapped[int] = mapped_column(default=0)
@@ -147,7 +147,7 @@ class TaskRow(Base):
     told: Mapped[int] = mapped_column(default=0)
     """Attempts that say how many tokens they took."""
     cost_sum: Mapped[float] = mapped_column(default=0.0)
-    """US dollars, of the attempts whose price is known."""
+    """In the currency of the price table, of the attempts whose price is known."""
     priced: Mapped[int] = mapped_column(default=0)
     """Those attempts."""
     success_seconds_sum: Mapped[float] = mapped_column(default=0.0)
@@ -205,7 +205,7 @@ class EpisodeRow(Base):
     cached_tokens: Mapped[int | None] = mapped_column(BigInteger)
     """Part of prompt_tokens."""
     cost: Mapped[float | None]
-    """US dollars; unknown where the price of one turn is."""
+    """In the currency of the price table; unknown where the price of one turn is."""
     seconds: Mapped[float] = mapped_column(default=0.0)
     """From the first call to the last."""
     superseded: Mapped[bool] = mapped_column(default=False)

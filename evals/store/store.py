@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, func, insert, select, text, update
+from sqlalchemy import Connection, Double, Engine, cast, delete, func, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.orm import Session
@@ -74,6 +74,15 @@ class Spent:
     """Of the episodes that say."""
     cost: float | None
     """In the currency of the price table, of the episodes whose price is known; None when it is of none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a valid episode of an agent took on average; None where nothing is known."""
+
+    seconds: float | None
+    tokens: float | None
+    cost: float | None
 
 
 class Store:
@@ -258,6 +267,25 @@ class Store:
         tokens = int(row.prompt_tokens) + int(row.completion_tokens)
         return Spent(episodes=int(row.tries), tokens=tokens, cost=float(row.cost) if row.priced else None)
 
+    def means(self, agent: str) -> dict[str, Means]:
+        """What the valid episodes of the agent of that label took, by env id."""
+        query = (
+            select(
+                TaskRow.task_env,
+                _mean(TaskRow.seconds_sum, TaskRow.valid),
+                _mean(TaskRow.tokens_sum, TaskRow.told),
+                _mean(TaskRow.cost_sum, TaskRow.priced),
+            )
+            .join(RunRow, RunRow.id == TaskRow.run_id)
+            .where(RunRow.agent == agent)
+            .group_by(TaskRow.task_env)
+        )
+        with reading(self._engine) as connection:
+            return {
+                env: Means(seconds=seconds, tokens=tokens, cost=cost)
+                for env, seconds, tokens, cost in connection.execute(query)
+            }
+
     def open_slots(self, run: str) -> list[OpenSlot]:
         """What is still to be played, in order."""
         tasks = select(TaskRow).where(TaskRow.run_id == run)
@@ -365,6 +393,11 @@ class Store:
     def _session(self) -> Iterator[Session]:
         with reading(self._engine) as connection, Session(connection, expire_on_commit=False) as session:
             yield session
+
+
+def _mean(total: Any, count: Any) -> Any:
+    """Sum over sum; None over nothing."""
+    return cast(func.sum(total), Double) / func.nullif(cast(func.sum(count), Double), 0)
 
 
 def _slot(run: str, slot: int) -> Any:

@@ -81,6 +81,8 @@ class Calls:
 
     lost = 0
     made = 0
+    tokens: int | None = None
+    cost: float | None = None
 
     async def start(self, seat: Seat) -> None:
         pass
@@ -89,7 +91,9 @@ class Calls:
         Calls.made += 1
         if Calls.made <= Calls.lost:
             raise EpisodeCut(Outcome.INFRA_LOST, "the endpoint answered 503")
-        return Move(action=Action(text="heads"))
+        told = {"latency_s": 0.0, "prompt_tokens": self.tokens, "completion_tokens": 0, "cost": self.cost}
+        notes = {name: value for name, value in told.items() if value is not None}
+        return Move(action=Action(text="heads"), notes={} if self.tokens is self.cost is None else notes)
 
 
 PROMPT = {"source": "coin", "version": "1"}

@@ -236,3 +236,85 @@ def sessions(url):
     import httpx
 
     return len(httpx.get(f"{url}/v1/sessions").json()["sessions"])
+
+
+@pytest.fixture
+def played(capsys):
+    """Two agents on four mazes, with an earlier run to be told apart."""
+    wanted = ["eval", "run", "smoke", "--agent", "noop", "--agent", "random", "--limit", "1", "--json"]
+    code, out, _ = call(capsys, *wanted)
+    assert code == 0
+    return [row["run"] for row in json.loads(out)["runs"]]
+
+
+def test_a_matrix_of_suites_and_agents_is_one_command(capsys, tmp_path):
+    (tmp_path / "one.yaml").write_text("name: one\nenvs: [{env: maze, tasks: 2}]\n")
+    (tmp_path / "chance.yaml").write_text("agent: random\n")
+    suites, agents = (
+        [str(tmp_path / "one.yaml"), "smoke"],
+        ["--agent", "noop", "--agent", str(tmp_path / "chance.yaml")],
+    )
+    code, out, _ = call(capsys, "eval", "run", *suites, *agents, "--limit", "1", "--json")
+    assert code == 0
+    assert [(r["suite"], r["agent"], r["valid"]) for r in json.loads(out)["runs"]] == [
+        ("one", "noop", 1), ("one", "random", 1), ("smoke", "noop", 3), ("smoke", "random", 3),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("- noop", "must be a mapping with `agent: NAME`"), ("model: m", "must be a mapping"), ("agent: [", "odd.yaml")],
+)
+def test_a_file_that_names_no_agent_is_refused(capsys, tmp_path, text, message):
+    (tmp_path / "odd.yaml").write_text(text)
+    code, _, err = call(capsys, "eval", "run", "smoke", "--agent", str(tmp_path / "odd.yaml"))
+    assert code == 2
+    assert message in err
+
+
+def test_a_dry_run_estimates_by_what_the_agent_took_before(capsys, played):
+    code, out, _ = call(capsys, "eval", "run", "smoke", "--agent", "noop", "--agent", "oracle", "--dry-run", "--json")
+    noop, oracle = json.loads(out)["estimates"]
+    assert code == 0
+    assert (noop["episodes"], noop["tokens"], noop["cost"]) == (12, None, None)
+    assert noop["seconds"] > 0
+    assert oracle["seconds"] is None
+    code, out, _ = call(capsys, "eval", "run", "smoke", "--agent", "noop", "--dry-run")
+    assert "- is unknown" in out
+
+
+def test_a_question_in_sql(capsys, played):
+    query = "SELECT agent, COUNT(*) AS episodes FROM v_episodes GROUP BY agent ORDER BY agent"
+    code, out, _ = call(capsys, "eval", "sql", query, "--json")
+    assert (code, json.loads(out)) == (
+        0, {"columns": ["agent", "episodes"], "rows": [["noop", 3], ["random", 3]], "cut": False},
+    )  # fmt: skip
+    code, out, _ = call(capsys, "eval", "sql", query, "--rows", "1")
+    assert code == 0
+    assert "noop" in out
+    assert "There are more rows than 1" in out
+    code, _, err = call(capsys, "eval", "sql", "DELETE FROM runs")
+    assert code == 2
+    assert "only questions can be asked" in err
+    code, _, err = call(capsys, "eval", "sql", "SELECT x FROM nowhere")
+    assert code == 2
+    assert "no such table: nowhere" in err
+
+
+def test_attempts_are_opened_again_and_episodes_deleted_by_command(capsys, played):
+    run = played[0]
+    code, out, _ = call(capsys, "eval", "reopen", run, "--reason", "to see", "--json")
+    assert (code, json.loads(out)) == (0, {"run": run, "reopened": 0})
+    code, out, _ = call(capsys, "eval", "reopen", run, "--overwrite", "--reason", "to see")
+    assert f"3 attempts are open again. Next: agentenv eval resume {run}" in out
+    code, out, _ = call(capsys, "eval", "resume", run, "--json")
+    [again] = json.loads(out)["runs"]
+    assert (code, again["valid"], again["reopened"], again["state"]) == (0, 3, 3, "complete")
+    code, out, _ = call(capsys, "eval", "delete", run, "--reason", "to see", "--json")
+    assert (code, json.loads(out)) == (0, {"run": run, "deleted": 6})
+    code, out, _ = call(capsys, "eval", "list", "--json")
+    assert {row["run"]: row["state"] for row in json.loads(out)}[run] == "deleted"
+    code, out, _ = call(capsys, "leaderboard", "--json")
+    assert code == 0
+    assert {row["deleted"] for row in json.loads(out) if row["agent"] == "noop"} == {1}
+    assert {row["n"] for row in json.loads(out) if row["agent"] == "noop" and row["env"] == "all"} == {3}

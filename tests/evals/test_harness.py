@@ -10,8 +10,11 @@ import pytest
 from agentenv import agents, registry
 from agentenv.errors import BadAgent, BadCall, InfraError
 from agentenv.protocol import Outcome
-from evals.harness import Player, ResumeRefused, RunStopped, play_runs, preflight, require_unchanged, start
+from evals.harness import ResumeRefused, RunStopped, play_runs, preflight, require_unchanged, start, start_all
 from evals.leaderboard import leaderboard, pooled_rows
+from evals.limits import Limits
+from evals.plan import make_plan
+from evals.players import Player
 from evals.suite import load, parse
 
 
@@ -226,3 +229,97 @@ def test_what_a_run_was_made_by_is_stored(store):
     assert (world["env"], world["version"], world["world"], world["max_steps"]) == ("coin", "1", "agentenv-coin-v1", 3)
     [episode] = store.trajectories(run)
     assert (episode.env_version, episode.agent) == ("1", row.agent_data)
+
+
+def test_a_matrix_plays_every_agent_on_every_suite_as_one_batch(store):
+    small, odd = suite(tasks=2), parse({"name": "odd", "envs": [{"env": "coin", "categories": ["odd"]}]}, where="o")
+    players = [Player(name="oracle"), Player(name="noop")]
+    runs = start_all(store, [(wanted, make_plan(wanted)) for wanted in (small, odd)], players)
+    rows = [store.run(run) for run in runs]
+    assert [(r.suite, r.agent, r.planned) for r in rows] == [
+        ("coins", "oracle", 2), ("coins", "noop", 2), ("odd", "oracle", 6), ("odd", "noop", 6),
+    ]  # fmt: skip
+    assert len({r.batch for r in rows}) == 1
+    asyncio.run(play_runs(store, runs))
+    assert [store.progress(run).valid for run in runs] == [2, 2, 6, 6]
+    assert {task.category for _, task in store.tasks(run=runs[2])} == {"odd"}
+
+
+def test_a_list_of_tasks_is_played_whatever_form_it_has(store):
+    [run] = play(store, suite(tasks=[7, "coin/test/3"]), "noop")
+    assert sorted(task.task_index for _, task in store.tasks(run=run)) == [3, 7]
+    assert pooled_rows(store.tasks(run=run))[0].status == "ranked"
+    with pytest.raises(BadCall, match="listed twice"):
+        make_plan(suite(tasks=[3, "coin/test/3"]))
+    with pytest.raises(BadCall, match="no category 'od'; did you mean 'odd'"):
+        make_plan(suite(categories=["od"]))
+    with pytest.raises(BadCall, match="wants 7 tasks; coin/test has 6 in odd"):
+        make_plan(suite(tasks=7, categories=["odd"]))
+
+
+def test_settings_of_a_suite_are_for_agents_that_ask_a_model_and_give_none_themselves(store):
+    wanted = parse({"name": "s", "agent": {"version": "7"}, "envs": [{"env": "coin", "tasks": 1}]}, where="s")
+    asks, own = Player(name="caller", settings={"model": "m"}), {"model": "m", "version": "8"}
+    runs = start(store, wanted, [asks, Player(name="caller", settings=own), Player(name="noop")])
+    assert [store.run(run).agent_data["version"] for run in runs] == ["7", "8", "1"]
+    for run in runs:
+        require_unchanged(store.run(run))
+
+
+def test_a_limit_of_tokens_stops_between_episodes_and_a_resume_with_a_higher_one_completes(store, monkeypatch):
+    monkeypatch.setattr(coin_env.Calls, "tokens", 10)
+    [run] = start(store, suite(), [Player(name="caller")])
+    why = asyncio.run(play_runs(store, [run], concurrency=1, limits=Limits(tokens=45)))
+    assert why == "the limit of 45 tokens is reached: 50"
+    assert (store.progress(run).valid, store.run(run).stopped) == (5, why)
+    row = pooled_rows(store.tasks(run=run))[0]
+    assert row.status == "partial 5/12"
+    again = asyncio.run(play_runs(store, [run], concurrency=1, limits=Limits(tokens=45)))
+    assert (again, store.progress(run).valid) == ("the limit of 45 tokens is reached: 60", 6)
+    assert asyncio.run(play_runs(store, [run], concurrency=4, limits=Limits(tokens=1000))) is None
+    assert store.run(run).finished_at
+    assert store.spent([run]).tokens == 120
+
+
+def test_a_limit_of_cost_counts_every_try_and_is_not_kept_where_the_price_is_unknown(store, monkeypatch):
+    monkeypatch.setattr(coin_env.Calls, "tokens", 1)
+    monkeypatch.setattr(coin_env.Calls, "cost", 0.25)
+    [run] = start(store, suite(), [Player(name="caller")])
+    assert (
+        asyncio.run(play_runs(store, [run], concurrency=1, limits=Limits(cost=1)))
+        == "the limit of 1 is reached: 1.0000"
+    )
+    assert (store.progress(run).valid, store.spent([run]).cost) == (4, 1.0)
+    monkeypatch.setattr(coin_env.Calls, "cost", None)
+    why = asyncio.run(play_runs(store, [run], concurrency=1, limits=Limits(cost=2)))
+    assert "what an episode cost is unknown" in why
+    assert store.progress(run).valid == 5
+
+
+def test_an_agent_whose_endpoint_is_gone_does_not_stop_the_others(store):
+    coin_env.Calls.lost = 10
+    runs = start(store, suite(), [Player(name="caller"), Player(name="noop")])
+    with pytest.raises(RunStopped, match="10 episodes in a row"):
+        asyncio.run(play_runs(store, runs, concurrency=1))
+    assert store.run(runs[0]).finished_at is None
+    assert "answered 503" in store.run(runs[0]).stopped
+    assert store.run(runs[1]).finished_at
+    assert len(store.episodes(runs[0])) == 10
+
+
+def test_opened_again_lost_attempts_are_played_and_the_first_tries_stay(store):
+    [run] = play(store, suite(options={"breaking": "2"}), "oracle")
+    assert store.reopen(run, reason="mended") == 1
+    assert store.run(run).finished_at is None
+    asyncio.run(play_runs(store, [run]))
+    tries = [e for e in store.episodes(run) if e.outcome == "env_error"]
+    assert [(e.try_, e.superseded) for e in tries] == [(i, i < 3) for i in range(6)]
+    progress = store.progress(run)
+    assert (progress.valid, progress.lost, store.run(run).reopened) == (11, 1, 1)
+
+
+def test_a_deleted_run_is_not_taken_up_again(store):
+    [run] = start(store, suite(), [Player(name="noop")])
+    store.delete(run, reason="a test")
+    with pytest.raises(ResumeRefused, match="was deleted"):
+        require_unchanged(store.run(run))

@@ -7,6 +7,7 @@ from made_runs import ended, new_run, play_all
 
 from agentenv.protocol import Outcome
 from agentenv.trajectory import Turn
+from evals.store.asking import BadQuery, ask
 from evals.store.store import Store, UnknownRun
 
 
@@ -193,3 +194,120 @@ def test_the_leaderboard_view_agrees_with_the_counters(store):
     assert sql(store, "SELECT env, tasks, n, invalid, planned, success, mean_steps FROM v_leaderboard") == [
         ("coin", 4, 8, 0, 8, 3 / 8, 2.0)
     ]
+
+
+def test_what_a_run_took_counts_every_try_and_unknown_is_not_free(store):
+    store.add_runs([new_run(tasks=2)])
+    first, second = store.open_slots("s-a-1")
+    told = Turn(
+        observation="", action="", reward=0.0,
+        info={"agent": {"prompt_tokens": 7, "completion_tokens": 2, "cached_tokens": 4, "cost": 0.5}},
+    )  # fmt: skip
+    assert (store.spent(["s-a-1"]).tokens, store.spent(["s-a-1"]).cost) == (0, None)
+    store.record("s-a-1", 0, 0, ended(Outcome.INFRA_LOST, first.task, turns=[told]))
+    store.record("s-a-1", 0, 1, ended(Outcome.SUCCESS, first.task, turns=[told, told]))
+    store.record("s-a-1", 1, 0, ended(Outcome.FAILURE, second.task))
+    spent = store.spent(["s-a-1"])
+    assert (spent.episodes, spent.tokens, spent.cost) == (3, 27, 1.5)
+    columns = "tokens_sum, told, cost_sum, priced, success_tokens_sum"
+    assert sql(store, f"SELECT {columns} FROM v_tasks ORDER BY task_id") == [
+        (18, 1, 1.0, 1, 18), (0, 0, 0.0, 0, 0),
+    ]  # fmt: skip
+    assert [e.cached_tokens for e in store.episodes("s-a-1")] == [4, 8, None]
+    assert store.means("a")["coin"].tokens == 18
+    assert store.means("b") == {}
+
+
+def test_overwriting_takes_a_command_and_keeps_what_was_overwritten(store):
+    store.add_runs([new_run(tasks=2)])
+    play_all(store, "s-a-1", lambda _: Outcome.FAILURE)
+    store.finish("s-a-1")
+    assert store.reopen("s-a-1", reason="none was lost") == 0
+    assert store.run("s-a-1").finished_at
+    assert store.reopen("s-a-1", reason="wrong server", tasks=["coin/test/1"], overwrite=True) == 1
+    [slot] = store.open_slots("s-a-1")
+    assert (slot.task.index, slot.tries, slot.left) == (1, 1, 3)
+    assert sql(store, "SELECT valid, success FROM v_tasks ORDER BY task_id") == [(1, 0), (0, 0)]
+    assert store.record("s-a-1", 1, 1, ended(Outcome.SUCCESS, slot.task))
+    assert sql(store, "SELECT valid, success FROM v_tasks ORDER BY task_id") == [(1, 0), (1, 1)]
+    assert [(e.slot, e.try_, e.superseded) for e in store.episodes("s-a-1")] == [
+        (0, 0, False), (1, 0, True), (1, 1, False),
+    ]  # fmt: skip
+    run = store.run("s-a-1")
+    assert (run.reopened, run.valid, run.tries) == (1, 2, 3)
+    assert [(entry["what"], entry["reason"]) for entry in run.journal] == [
+        ("opened 1 settled attempts again", "wrong server")
+    ]
+
+
+def test_a_deleted_run_leaves_a_tombstone_that_counts(store):
+    wall = [Turn(observation="x" * 5000, action="", reward=0.0), Turn(observation="y" * 5000, action="", reward=0.0)]
+    store.add_runs([new_run("gone", tasks=2), new_run("stays", tasks=1)])
+    play_all(store, "gone", lambda slot: Outcome.SUCCESS if slot else Outcome.FAILURE, turns=wall)
+    play_all(store, "stays", lambda _: Outcome.SUCCESS, turns=wall[:1])
+    before = sql(store, "SELECT * FROM v_leaderboard")
+    assert store.delete("gone", reason="too large") == 2
+    assert sql(store, "SELECT * FROM v_leaderboard") == before
+    assert sql(store, "SELECT run_id FROM v_episodes") == [("stays",)]
+    assert sql(store, "SELECT COUNT(*) FROM blobs") == [(1,)]  # the text that the other run has, too
+    assert [t.turns[0].observation for t in store.trajectories("stays")] == ["x" * 5000]
+    run = store.run("gone")
+    assert run.deleted_at
+    assert run.journal[0]["reason"] == "too large"
+    assert list(store.trajectories("gone")) == []
+
+
+def test_an_open_run_that_is_deleted_takes_no_more_episodes(store):
+    store.add_runs([new_run(tasks=2)])
+    slot = store.open_slots("s-a-1")[0]
+    store.delete("s-a-1", reason="a mistake")
+    assert store.open_slots("s-a-1") == []
+    assert store.unfinished() == []
+    assert not store.record("s-a-1", 0, 0, ended(Outcome.SUCCESS, slot.task))
+    assert not store.finish("s-a-1") or store.run("s-a-1").deleted_at
+
+
+def test_what_was_computed_is_kept_until_it_is_replaced(store):
+    store.keep({"a": ("1", b"one"), "b": ("1", b"two")})
+    store.keep({"a": ("2", b"three")})
+    assert store.cached(["a", "b", "c"]) == {"a": ("2", b"three"), "b": ("1", b"two")}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "DELETE FROM runs",
+        "DROP VIEW v_tasks",
+        "PRAGMA query_only = OFF",
+        "ATTACH DATABASE 'other.db' AS other",
+        "WITH gone AS (DELETE FROM runs RETURNING id) SELECT * FROM gone",
+        "SELECT 1; DELETE FROM runs",
+        "/* SELECT */ UPDATE runs SET agent = 'best'",
+        "SELECT load_extension('x')",
+        "SELECT pg_sleep('x') FROM nothing",
+        "COPY (SELECT 1) TO PROGRAM 'touch here'",
+        "SELECT * FROM runs FOR UPDATE",
+        "",
+    ],
+)
+def test_a_question_changes_nothing(store, query):
+    store.add_runs([new_run(tasks=1)])
+    with pytest.raises(BadQuery):
+        store.ask(query)
+    assert [run.agent for run in store.runs()] == ["a"]
+
+
+def test_a_question_is_cut_at_its_limit_and_says_so(store):
+    store.add_runs([new_run(tasks=4)])
+    found = store.ask("-- all of them\nSELECT task_index, '%s' AS text FROM tasks ORDER BY position", rows=3)
+    assert (found.columns, found.rows, found.cut) == (["task_index", "text"], [(0, "%s"), (1, "%s"), (2, "%s")], True)
+    whole = store.ask("SELECT task_index FROM tasks", rows=4)
+    assert (len(whole.rows), whole.cut) == (4, False)
+    assert store.ask("SELECT id FROM runs WHERE id = 'x'").rows == []
+    assert store.ask("SELECT id FROM runs WHERE id = 'x'").columns == ["id"]
+
+
+def test_a_question_that_takes_too_long_is_ended(store):
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
+    with pytest.raises(BadQuery):
+        ask(store._engine, endless, time_limit_s=0.2)

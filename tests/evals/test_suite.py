@@ -2,6 +2,8 @@
 
 import pytest
 
+from agentenv.registry import get_spec
+from evals.plan import world_of
 from evals.suite import BadSuite, load, parse, suite_names
 
 GOOD = {"name": "s", "envs": [{"env": "maze", "tasks": 3}]}
@@ -62,6 +64,12 @@ def test_a_file_that_is_not_there_or_no_yaml_is_named(tmp_path):
         ({"seed": "one"}, "seed='one': must be int"),
         ({"attempts": 0}, "attempts=0: at least 1"),
         ({"source": "x"}, "source is not a setting"),
+        ({"metric": "wins"}, "metric='wins': one of success, mean_score"),
+        ({"name": "n" * 101}, "name has 101 characters; 1 to 100"),
+        ({"envs": [{"env": "maze", "tasks": []}]}, "envs[0].tasks=[]: a number from 1, or `all`, or a list"),
+        ({"envs": [{"env": "maze", "tasks": [1, -2]}]}, "envs[0].tasks=[1, -2]"),
+        ({"envs": [{"env": "maze", "tasks": [1, 1]}]}, "envs[0].tasks: 1 is there twice"),
+        ({"envs": [{"env": "maze", "categories": "big"}]}, "envs[0].categories='big': a list of names"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named_with_its_place(change, message):
@@ -106,3 +114,40 @@ def test_a_suite_survives_its_json():
     for name in suite_names():
         suite = load(name)
         assert parse(suite.to_json(), where=name, source=name) == suite
+
+
+def test_the_hash_of_a_suite_that_uses_nothing_new_stays_what_it_was():
+    """Else every run that is stored would be of another suite."""
+    assert load("smoke").hash == "7a6f46c2e10a3ca5390a2bee47fa22ff57374ee974b630b0a9f22c0ea4738e45"
+    assert load("demo").hash == "5ca7cb6c93ee85e0ca03333be34e4185a851aa33c53d3e2e02452cf15899c907"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"metric": "mean_score"},
+        {"envs": [{"env": "maze", "tasks": 3, "categories": ["5"]}]},
+        {"envs": [{"env": "maze", "tasks": [1, 2, 3]}]},
+        {"envs": [{"env": "maze", "tasks": [3, 2, 1]}]},
+    ],
+)
+def test_a_metric_categories_and_lists_of_tasks_are_in_the_hash_and_survive_json(change):
+    plain = {"name": "s", "envs": [{"env": "maze", "tasks": 3}]}
+    changed = parse({**plain, **change}, where="s")
+    assert changed.hash != parse(plain, where="s").hash
+    assert parse(changed.to_json(), where="s") == changed
+
+
+def test_settings_of_the_agent_are_its_own_matter():
+    plain = {"name": "s", "envs": [{"env": "maze"}]}
+    suite = parse({**plain, "agent": {"temperature": 0.5}}, where="s")
+    assert suite.hash == parse(plain, where="s").hash
+    assert parse(suite.to_json(), where="s") == suite
+
+
+@pytest.mark.parametrize("name", suite_names())
+def test_every_suite_of_the_package_names_envs_and_splits_that_there_are(name):
+    for entry in load(name).envs:
+        spec = get_spec(entry.env)
+        assert entry.split in spec.task_set(entry.options).splits()
+        assert world_of(spec, entry).tasks > 0

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ DEBIAN = Path("/usr/lib/postgresql")
 USERS = ("postgres", "nobody")
 """Root may not run a PostgreSQL; the first of these that there is does it then."""
 START_S = 100.0
+QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "32MB"}
 
 
 def binaries() -> Path | None:
@@ -42,9 +44,9 @@ def missing() -> str | None:
 
 
 class Postgres:
-    """One server. Whatever it holds is gone with it, so it need not wait for disks."""
+    """One server. Whatever it holds is gone with it, so it need not wait for disks, unless the settings say so."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Mapping[str, str] = QUICK) -> None:
         found = binaries()
         assert found is not None
         self.folder = Path(tempfile.mkdtemp(prefix="agentenv-pg-"))  # short: a socket's path may have 107 bytes
@@ -68,8 +70,7 @@ class Postgres:
             "--locale=C",
         ]
         subprocess.run(initdb, check=True, cwd=self.folder, stdout=subprocess.DEVNULL, **self._as)
-        settings = {"listen_addresses": "", "unix_socket_directories": str(self.folder), "fsync": "off"}
-        settings |= {"synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "32MB"}
+        settings = {"listen_addresses": "", "unix_socket_directories": str(self.folder), **settings}
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("wb") as log:
             self.server = subprocess.Popen(

@@ -1,0 +1,283 @@
+"""Measure the store of evaluations and the harness; write their section of docs/benchmarks.md.
+
+    python benchmarks/store.py [--episodes 400] [--no-docs]
+
+PostgreSQL is Debian's, started for this in a temporary folder with its own settings (it waits for the disk); without
+its packages, SQLite alone is measured.
+"""
+
+import argparse
+import asyncio
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import sections
+from sqlalchemy import text
+from sqlalchemy.engine import URL
+
+from agentenv import agents
+from agentenv.agents import make_agent
+from agentenv.pool import EnvPool
+from agentenv.protocol import Outcome
+from agentenv.rollout import rollout
+from agentenv.testing import machine
+from agentenv.trajectory import Trajectory, Turn
+from evals.boards import board
+from evals.harness import play_runs, require_unchanged, start
+from evals.plan import make_plan
+from evals.players import Player
+from evals.store.database import writing
+from evals.store.store import Store
+from evals.suite import Suite, parse
+
+HERE = Path(__file__).parent
+TURNS, OBSERVATION = 10, 600
+"""Of a written episode; characters."""
+SUITES, AGENTS, TASKS, ATTEMPTS = 4, 16, 1000, 16
+"""Of the large database: 1,024,000 episodes."""
+ROUNDS = 3
+PLANNED = 50_000
+
+
+def games(name: str = "games", **changes: object) -> Suite:
+    envs = [{"env": env, "split": "train"} for env in ("textcraft", "wordle", "maze")]
+    return parse({"name": name, "envs": envs, **changes}, where="benchmark")
+
+
+@contextmanager
+def databases() -> Iterator[dict[str, URL]]:
+    """An empty one of each kind that there is."""
+    sys.path.insert(0, str(HERE.parent / "tests" / "support"))
+    import postgres
+
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        found = {"SQLite": URL.create("sqlite", database=f"{folder}/runs.db")}
+        why = postgres.missing()
+        if why is None:
+            server = postgres.Postgres(settings={})
+            stack.callback(server.close)
+            found["PostgreSQL"] = server.new()
+        else:
+            print(f"Without PostgreSQL: {why}", file=sys.stderr)
+        yield found
+
+
+def episode(task) -> Trajectory:
+    turns = [Turn(observation=str(i) * OBSERVATION, action=f"go {i}", reward=0.0) for i in range(TURNS)]
+    return Trajectory(
+        task=task, env=task.env, env_version="1", agent={"name": "noop"}, outcome=Outcome.FAILURE, success=False,
+        reward=0.0, last_reward=0.0, score=None, steps=TURNS, turns=turns, max_steps=TURNS, tasks_digest="",
+        final_observation="", time={"total_s": 1.0},
+    )  # fmt: skip
+
+
+def write(url: str, run: str) -> None:
+    """A writer's process: every open slot of the run, when told to begin."""
+    from sqlalchemy.engine import make_url
+
+    with Store.open(make_url(url)) as store:
+        made = [(slot, episode(slot.task)) for slot in store.open_slots(run)]
+        print("ready", flush=True)
+        sys.stdin.readline()
+        for slot, trajectory in made:
+            store.record(run, slot.slot, 0, trajectory)
+
+
+def written_per_second(url: URL, writers: int, episodes: int) -> float:
+    """Each writer has a run of its own."""
+    suite = parse({"name": "w", "envs": [{"env": "maze", "split": "train", "tasks": episodes}]}, where="benchmark")
+    with Store.open(url) as store:
+        runs = [start(store, suite, [Player(name="noop")])[0] for _ in range(writers)]
+    words = [sys.executable, __file__, "--write", url.render_as_string(hide_password=False)]
+    processes = [
+        subprocess.Popen([*words, run], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for run in runs
+    ]
+    for process in processes:
+        process.stdout.readline()
+    began = time.perf_counter()
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.close()
+    assert [process.wait() for process in processes] == [0] * writers
+    return writers * episodes / (time.perf_counter() - began)
+
+
+def fill(store: Store) -> int:
+    """Write `SUITES` x `AGENTS` finished runs by the database's own statements; how many episodes."""
+    for number in range(SUITES):
+        plan_of = parse(
+            {
+                "name": f"large{number}",
+                "attempts": ATTEMPTS,
+                "envs": [{"env": "maze", "split": "train", "tasks": TASKS}],
+            },
+            where="benchmark",
+        )
+        [first] = start(store, plan_of, [Player(name="noop")])
+        with writing(store._engine) as connection:
+            for agent in range(1, AGENTS):
+                copy = {"first": first, "run": f"{first}-{agent}", "agent": f"agent{agent}"}
+                for statement in _copies(connection, first):
+                    connection.execute(text(statement), {k: v for k, v in copy.items() if f":{k}" in statement})
+    with writing(store._engine) as connection:
+        for statement in RESULTS:
+            connection.execute(text(statement))
+        connection.execute(text("ANALYZE"))
+        return connection.execute(text("SELECT COUNT(*) FROM episodes")).scalar_one()
+
+
+def _copies(connection, first: str) -> list[str]:
+    """Statements that make a run like the first one, of another agent."""
+    from sqlalchemy import inspect
+
+    changed = {"id": ":run", "run_id": ":run", "agent": ":agent", "agent_hash": ":agent"}
+    statements = []
+    for table, key in (("runs", "id"), ("tasks", "run_id"), ("slots", "run_id")):
+        names = [column["name"] for column in inspect(connection).get_columns(table)]
+        values = ", ".join(changed.get(name, name) for name in names)
+        statements.append(f"INSERT INTO {table} ({', '.join(names)}) SELECT {values} FROM {table} WHERE {key} = :first")
+    return statements
+
+
+RESULTS = (
+    "UPDATE tasks SET valid = planned, reward_sum = 0, steps_sum = 10 * planned,"
+    f" success = (position * 7919 + LENGTH(run_id) * 31 + position * position) % {ATTEMPTS + 1}"
+    " WHERE run_id LIKE 'large%'",
+    "UPDATE slots SET state = 'valid', tries = 1 WHERE run_id LIKE 'large%'",
+    "INSERT INTO episodes (run_id, slot, try, finished_at, outcome, valid, success, reward, last_reward, steps,"
+    " malformed, oracle, record) SELECT s.run_id, s.slot, 0, 'now', 'failure', s.slot = s.slot, s.attempt < t.success,"
+    " 0, 0, 10, 0, s.slot < 0, '{}' FROM slots s JOIN tasks t ON t.run_id = s.run_id AND t.position = s.position"
+    " WHERE s.run_id LIKE 'large%'",
+    "UPDATE runs SET valid = planned, tries = planned, finished_at = created_at WHERE id LIKE 'large%'",
+)
+VIEW = "SELECT agent, env, n, success FROM v_leaderboard"
+
+
+def boards(url: URL) -> dict[str, float]:
+    """Seconds of the board of the large database: first, again, and by the view."""
+    with Store.open(url) as store:
+        found = {"episodes": float(fill(store))}
+        found["first"] = _seconds(lambda: board(store))
+        found["again"] = statistics.median(_seconds(lambda: board(store)) for _ in range(5))
+        found["view"] = statistics.median(_seconds(lambda: store.ask(VIEW)) for _ in range(3))
+    return found
+
+
+def resumed(url: URL) -> tuple[int, float]:
+    """Episodes of a plan, and seconds from opening the database to the first one's slot."""
+    suite = games(attempts=-(-PLANNED // len(make_plan(games()).tasks)))
+    with Store.open(url) as store:
+        [run] = start(store, suite, [Player(name="noop")])
+
+    def resume() -> None:
+        with Store.open(url) as store:
+            [row] = [row for row in store.unfinished() if row.id == run]
+            require_unchanged(row)
+            store.open_slots(run)
+
+    took = _seconds(resume)
+    with Store.open(url) as store:
+        planned = store.progress(run).planned
+        store.delete(run, reason="measured")
+    return planned, took
+
+
+def overhead(url: URL) -> tuple[float, float]:
+    """Seconds of bare rollouts and of the harness, over the same episodes in turns; medians."""
+    agents.BUILT_IN = {**agents.BUILT_IN, "slow": "slow_agent:slow"}
+    suite = parse({"name": "o", "envs": [{"env": "maze", "split": "test", "tasks": 48, "max_steps": 20}]}, where="b")
+    plan = make_plan(suite)
+
+    async def bare() -> None:
+        async with EnvPool("maze", size=16, max_steps=20) as pool:
+            await rollout(pool, [planned.task for planned in plan.tasks], make_agent("slow"), concurrency=16)
+
+    took: dict[str, list[float]] = {"bare": [], "harness": []}
+    with Store.open(url) as store:
+        for number in range(ROUNDS + 1):
+            [run] = start(store, suite, [Player(name="slow")])
+            pair = {
+                "bare": _seconds(lambda: asyncio.run(bare())),
+                "harness": _seconds(lambda run=run: asyncio.run(play_runs(store, [run], concurrency=16))),
+            }
+            for name, seconds in pair.items():
+                took[name] += [seconds] if number else []  # the first round warms up
+    return statistics.median(took["bare"]), statistics.median(took["harness"])
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+def section(figures: dict[str, dict], episodes: int, load: str) -> str:
+    names = list(figures)
+
+    def row(words: str, value: Callable[[dict], str]) -> str:
+        return " | ".join([f"| {words}", *(value(figures[name]) for name in names)]) + " |"
+
+    return "\n".join(
+        [
+            "## Store and harness",
+            "",
+            "Written by `python benchmarks/store.py`.",
+            "",
+            f"| | {' | '.join(names)} |",
+            f"|---|{'---:|' * len(names)}",
+            row("episodes written per second, 1 writer", lambda f: f"{f['one']:.0f}"),
+            row("the same, 8 processes at once", lambda f: f"{f['eight']:.0f}"),
+            row("board of 1,024,000 episodes, nothing changed since, ms", lambda f: f"{1e3 * f['again']:.0f}"),
+            row("the same, computed for the first time, s", lambda f: f"{f['first']:.1f}"),
+            row("`v_leaderboard` over them, ms", lambda f: f"{1e3 * f['view']:.0f}"),
+            row(f"resume of a plan of {figures[names[0]]['planned']:,} episodes, s", lambda f: f"{f['resume']:.2f}"),
+            row("bare rollouts at 50 ms of model latency, s", lambda f: f"{f['bare']:.2f}"),
+            row("the harness over the same episodes, s", lambda f: f"{f['harness']:.2f}"),
+            row("its overhead", lambda f: f"{100 * (f['harness'] / f['bare'] - 1):.1f} %"),
+            "",
+            f"A written episode has {TURNS} turns of {OBSERVATION} characters; each writer writes {episodes} into a "
+            f"run of its own. The large database has {SUITES} suites, {AGENTS} agents each, {TASKS} tasks, {ATTEMPTS} "
+            "attempts, and no turns; its board is computed from the counters and kept until a run changes. A resume is "
+            "measured from opening the database to the list of what is to be played. Rollouts are "
+            f"48 mazes of at most 20 steps, 16 at once; medians of {ROUNDS} rounds in turns. SQLite writes ahead with "
+            f"synchronous=NORMAL, PostgreSQL waits for the disk at each commit. {load}",
+        ]
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--episodes", type=int, default=400, help="of each writer")
+    parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
+    parser.add_argument("--write", nargs=2, metavar=("URL", "RUN"), help=argparse.SUPPRESS)
+    wanted = parser.parse_args()
+    if wanted.write:
+        return write(*wanted.write)
+    about = machine.describe()
+    figures: dict[str, dict] = {}
+    with databases() as urls:
+        for name, url in urls.items():
+            print(name, flush=True)
+            figures[name] = found = {}
+            found["one"] = written_per_second(url, 1, wanted.episodes)
+            found["eight"] = written_per_second(url, 8, wanted.episodes)
+            found["planned"], found["resume"] = resumed(url)
+            found["bare"], found["harness"] = overhead(url)
+            found.update(boards(url))
+            print(found, flush=True)
+    load = f"Load average {about['load_1m']} before, {os.getloadavg()[0]:.2f} after, on {about['cores']} cores."
+    text_ = section(figures, wanted.episodes, load)
+    print(text_)
+    if not wanted.no_docs:
+        sections.put("store", text_)
+
+
+if __name__ == "__main__":
+    main()
