@@ -147,6 +147,9 @@ def print_suite(facts: dict[str, Any]) -> None:
             for row in [whole, *facts["envs"]]
         ]
     )
+    if facts["half_width"] is None:
+        typer.echo("how scores spread is not known before two runs: agentenv eval compare A B plans from theirs")
+        return
     typer.echo("half-width: of the 95 % interval of a rate of one half, at one attempt a task")
     typer.echo(
         f"detectable: the difference of two agents that is likely to show (power {facts['power']:g}), if one of them "
