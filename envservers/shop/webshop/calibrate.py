@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from envservers.shop.webshop.env import PER_PAGE
 from envservers.shop.webshop.products import Goal, Product
 from envservers.shop.webshop.reward import Score, score
 from envservers.shop.webshop.sources import store_of
+from envservers.shop.webshop.store import PER_PAGE
 from envservers.shop.webshop.tasks import WorldTasks
 
 BOUNDS = {"first_success": (0.03, 0.15), "first_reward": (0.30, 0.60), "named_success": (0.0, 0.30), "hard": (0.3, 1.0)}

@@ -16,10 +16,7 @@ from envservers.shop.webshop.products import Goal, Product
 from envservers.shop.webshop.reward import score
 from envservers.shop.webshop.sources import store_of
 from envservers.shop.webshop.spec import SPEC
-from envservers.shop.webshop.store import SQLITE, Store, query_words
-
-PER_PAGE = 10
-"""Products on a page of results."""
+from envservers.shop.webshop.store import PER_PAGE, SQLITE, Store, query_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

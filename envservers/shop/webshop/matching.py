@@ -14,7 +14,7 @@ _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _ENDINGS = ("able", "ible", "less", "ful", "ous", "ive", "ing", "ed", "ly", "est", "proof", "resistant", "friendly")
 
 
-@functools.lru_cache(maxsize=65_536)
+@functools.lru_cache(maxsize=8_192)
 def token_set_ratio(one: str, other: str) -> int:
     """0 to 100: how alike two texts are when order and repetition of words do not count.
 
@@ -36,7 +36,7 @@ def alike(one: str, other: str) -> bool:
     return token_set_ratio(one, other) > ALIKE
 
 
-@functools.lru_cache(maxsize=8_192)
+@functools.lru_cache(maxsize=512)
 def nouns(title: str) -> frozenset[str]:
     """The words of a title that say what it is, in lower case.
 

@@ -18,6 +18,8 @@ from envservers.shop.webshop.products import Product
 FILE = "shop.db"
 HITS = 50
 """Products that a search finds at most."""
+PER_PAGE = 10
+"""Products on a page of results."""
 WORDS = 40
 """Different words of a query that count."""
 TOKENIZE = "porter unicode61"
@@ -94,7 +96,6 @@ class Store:
         if not hasattr(self._own, "db"):
             self._own.db = sqlite3.connect(self._uri, uri=True, check_same_thread=False)
             self._own.db.execute("pragma cache_size = -1024")
-            self._own.db.execute("pragma mmap_size = 268435456")
         db: sqlite3.Connection = self._own.db
         return db
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 from envservers.shop.webshop.products import Product
 from envservers.shop.webshop.reward import attribute_hit
+from envservers.shop.webshop.store import PER_PAGE
 from envservers.shop.webshop.world.catalogue import Made
 from envservers.shop.webshop.world.language import Kind, phrasings
-from envservers.shop.webshop.world.wishes import PER_PAGE, Wish
+from envservers.shop.webshop.world.wishes import Wish
 
 Search = Callable[[str], list[int]]
 """Query to numbers of products, best first; the first product's number is 1."""

@@ -11,8 +11,6 @@ from typing import Any
 from envservers.shop.webshop.world.catalogue import Made
 from envservers.shop.webshop.world.language import phrasings
 
-PER_PAGE = 10
-"""Products that a page of results shows."""
 LEVELS = (4, 6, 8)
 """Steps of the solution up to which a goal has difficulty 1, 2, 3; above, 4."""
 FIELDS = ("split", "noun", "attributes", "options", "limit", "phrasing", "asin", "by_short", "page")

@@ -15,14 +15,13 @@ from envservers.shop.webshop.matching import alike, nouns
 from envservers.shop.webshop.products import Goal
 from envservers.shop.webshop.reward import score
 from envservers.shop.webshop.spec import SPEC
-from envservers.shop.webshop.store import HITS, match_text
+from envservers.shop.webshop.store import HITS, PER_PAGE, match_text
 from envservers.shop.webshop.tasks import COUNTS, canonical_task
 from envservers.shop.webshop.world.build import world_file
 from envservers.shop.webshop.world.catalogue import IN_LINE, LINES
 from envservers.shop.webshop.world.goals import HELD_SHAPES, SHAPES
 from envservers.shop.webshop.world.language import attributes, kinds, phrasings
 from envservers.shop.webshop.world.ranks import Ranks
-from envservers.shop.webshop.world.wishes import PER_PAGE
 
 GOLDEN = {
     "train": "c0d4f3c037fb14d751dd91241d7cca25eda8de44ffb97d0a7839e6bc8b342c1e",
