@@ -34,7 +34,7 @@ def read_json_call(text: str) -> tuple[Call, bool]:
     if not calls:
         raise Refused(NONE)
     if len(calls) > 1:
-        raise Refused(f"there are {len(calls)} calls; make exactly one")
+        raise Refused(f"there are {len(calls)} JSON objects; make exactly one call")
     return call_of(calls[0]), bool(_MARKUP.sub("", text[end:]))
 
 

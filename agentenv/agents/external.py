@@ -112,11 +112,12 @@ class External:
         """Show the observation and wait for the action."""
         await self._send({"type": "observation", "step": self._step, "text": observation})
         self._step += 1
+        began = time.monotonic()
         try:
             line = await asyncio.wait_for(self._read(), self._act_s)
         except TimeoutError:
             raise self._failed(f"gave no action within {self._act_s:g} s") from None
-        return self._move(line)
+        return self._move(line, time.monotonic() - began)
 
     async def end(self, outcome: Outcome | None, success: bool) -> None:
         """Tell the program how it ended, let it end by itself, then end its whole process group."""
@@ -162,7 +163,7 @@ class External:
             raise self._failed("ended before the episode did")
         return line
 
-    def _move(self, line: bytes) -> Move:
+    def _move(self, line: bytes, latency_s: float) -> Move:
         try:
             message = json.loads(line)
             kind = message["type"]
@@ -177,16 +178,7 @@ class External:
         action = Action(text=text)
         if malformed is not None:
             action = Action(text=text[:MAX_MALFORMED], malformed=malformed[:MAX_REASON] or "no reason given")
-        return Move(action=action, completion=self._counted(message.get("usage")), notes=self._notes(message))
-
-    def _counted(self, usage: Any) -> Completion | None:
-        """The tokens that the program says it used; what it does not say is unknown."""
-        if not isinstance(usage, Mapping):
-            return None
-        counts: dict[str, Any] = {n: v for n in COUNTS if type(v := usage.get(n)) is int and 0 <= v < 2**53}
-        cost = usage.get("cost")
-        known = cost if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 1e12 else None
-        return Completion(text="", cost=known, **counts)
+        return Move(action=action, completion=_counted(message.get("usage"), latency_s), notes=self._notes(message))
 
     def _notes(self, message: Mapping[str, Any]) -> dict[str, Any]:
         notes = message.get("notes")
@@ -219,6 +211,16 @@ class External:
         words = self._stderr.decode("utf-8", "replace").strip()
         said = f"; its standard error ends: {words[-QUOTED_STDERR:]}" if words else ""
         return EpisodeCut(Outcome.AGENT_ERROR, f"the program {what}{how}{said}")
+
+
+def _counted(usage: Any, latency_s: float) -> Completion | None:
+    """The tokens that a program says it used; what it does not say is unknown."""
+    if not isinstance(usage, Mapping):
+        return None
+    counts: dict[str, Any] = {n: v for n in COUNTS if type(v := usage.get(n)) is int and 0 <= v < 2**53}
+    cost = usage.get("cost")
+    known = cost if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 1e12 else None
+    return Completion(text="", latency_s=latency_s, cost=known, **counts)
 
 
 async def preflight(argv: list[str], act_s: float, grace_s: float) -> str:

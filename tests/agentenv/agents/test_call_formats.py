@@ -53,7 +53,7 @@ def test_words_behind_the_call_are_flagged():
     ("text", "reason"),
     [
         ("get 1 oak logs", "there is no call; answer with one JSON object"),
-        (GET + GET, "there are 2 calls; make exactly one"),
+        (GET + GET, "there are 2 JSON objects; make exactly one call"),
         (GET.replace("get", "fetch", 1), 'there is no function "fetch"'),
         ('{"name": "get", "arguments": {"count": 1, "item": "oak', "the JSON object cannot be read"),
         ('{"name": "get", "name": "craft"}', "a name stands in it twice"),
@@ -81,6 +81,7 @@ def test_anything_but_one_json_call_is_malformed_with_its_reason(text, reason):
         "```\nget(1, item='oak ' 'logs')\n```",
         'get(1, "oak logs")',
         '`get(1, "oak logs")`',
+        '```python get(1, "oak logs")```',
         'I need logs.\nget(1, "oak logs")',
         'get(\n  count=1,\n  item="oak logs",\n)',
         '```python\nget(1, "oak logs")',
