@@ -130,7 +130,8 @@ class SQLEnv(Env):
         return True
 
     def _same(self, asked: Asked, result: Result, place: int) -> bool:
-        gold = _gold(asked.files[place], asked.gold, asked.foreign)
+        path = asked.files[place]
+        gold = _gold(path, asked.gold, foreign=True) if asked.foreign else _own_gold(path, asked.gold)
         return same(gold, result.rows, ordered=asked.ordered, match=self.match)
 
     def _running(self) -> Asked:
@@ -164,8 +165,13 @@ def _run(path: Path, sql: str, foreign: bool) -> Result:
         return lent.run(sql)
 
 
-@functools.lru_cache(maxsize=512)
-def _gold(path: Path, sql: str, foreign: bool) -> tuple[Row, ...]:
+@functools.lru_cache(maxsize=2048)
+def _own_gold(path: Path, sql: str) -> tuple[Row, ...]:
+    """Kept: results of our own questions are small, and a question is often asked many times."""
+    return _gold(path, sql, foreign=False)
+
+
+def _gold(path: Path, sql: str, *, foreign: bool) -> tuple[Row, ...]:
     try:
         return _run(path, sql, foreign).rows
     except Refused as refused:

@@ -37,8 +37,8 @@ def write_database(path: str, schema: Schema, seed: int) -> None:
             connection.execute(create_table(table, schema))
             marks = ", ".join("?" * len(table.fields))
             connection.executemany(f"INSERT INTO {table.name} VALUES ({marks})", made[table.name])
-            for ref in table.refs:
-                connection.execute(f"CREATE INDEX {table.name}_{ref.name} ON {table.name} ({ref.name})")
+            for field in table.of_kind("ref", "pick"):
+                connection.execute(f"CREATE INDEX {table.name}_{field.name} ON {table.name} ({field.name})")
         connection.execute("COMMIT")
     finally:
         connection.close()
