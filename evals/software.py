@@ -10,7 +10,11 @@ from typing import Any
 
 import agentenv
 
-PACKAGES = ("agentenv-gym", "gymnasium", "msgspec", "aiohttp", "sqlalchemy", "numpy")
+PACKAGES = (
+    "agentenv-gym", "gymnasium", "msgspec", "aiohttp", "sqlalchemy", "numpy", "psycopg", "scienceworld", "minigrid",
+    "bm25s", "playwright", "torch", "transformers", "vllm",
+)  # fmt: skip
+"""Those that are installed; results may depend on any of them."""
 
 
 def software() -> dict[str, Any]:

@@ -340,7 +340,7 @@ class Store:
             return [(env, outcome, count) for env, outcome, count in connection.execute(query, {"run": run})]
 
     def breaking_tasks(self, run: str) -> list[tuple[str, str]]:
-        """`(task, error)` of the slots on which all tries ended in the same `env_error`."""
+        """`(task, error)` of the tasks with a slot on which all tries ended in the same `env_error`."""
         query = text(
             "SELECT v.task_id, MIN(v.error) FROM v_episodes v"
             " JOIN slots s ON s.run_id = v.run_id AND s.slot = v.slot AND s.state = 'lost'"
@@ -349,7 +349,8 @@ class Store:
             " AND COUNT(DISTINCT COALESCE(v.error, '')) = 1 ORDER BY v.slot"
         )
         with reading(self._engine) as connection:
-            return [(task, error or "") for task, error in connection.execute(query, {"run": run})]
+            found = connection.execute(query, {"run": run})
+            return list(dict.fromkeys((task, error or "") for task, error in found))
 
     def actions(self, run: str, *, tasks: int) -> list[tuple[int, int, str]]:
         """`(position, episode, action)` of every step of the valid attempts at the first `tasks` tasks, as played."""
