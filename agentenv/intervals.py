@@ -12,6 +12,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, stdev
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Counts = Sequence[tuple[int, int]]
 """`(successes, attempts)` of each task, with 0 <= successes <= attempts and attempts >= 1."""
@@ -165,13 +170,26 @@ def bootstrap_groups(
     rng = np.random.Generator(np.random.PCG64(seed))
     means = np.zeros(draws)
     for values in groups:
-        data = np.asarray(values, dtype=np.float64)
-        chunk = max(1, 1_000_000 // len(data))  # bounds the memory of the index matrix, 8 MB
-        sizes = [min(chunk, draws - start) for start in range(0, draws, chunk)]
-        means += np.concatenate([data[rng.integers(len(data), size=(size, len(data)))].mean(axis=1) for size in sizes])
+        means += _resampled_means(np.asarray(values, dtype=np.float64), draws, rng)
     tail = (1 - confidence) / 2
     low, high = np.quantile(means / len(groups), [tail, 1 - tail], method="inverted_cdf")
     return Interval(low=float(low), high=float(high), method="bootstrap")
+
+
+def _resampled_means(data: NDArray[np.float64], draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """[draws] means of as many values drawn with replacement.
+
+    Rates take few distinct values: then it is how often each of these is drawn that is drawn, by the multinomial law.
+    """
+    import numpy as np
+
+    distinct, counts = np.unique(data, return_counts=True)
+    if 8 * len(distinct) <= len(data):
+        drawn = rng.multinomial(len(data), counts / len(data), size=draws)
+        return np.asarray(drawn @ distinct / len(data))
+    chunk = max(1, 1_000_000 // len(data))  # bounds the memory of the index matrix, 8 MB
+    sizes = [min(chunk, draws - start) for start in range(0, draws, chunk)]
+    return np.concatenate([data[rng.integers(len(data), size=(size, len(data)))].mean(axis=1) for size in sizes])
 
 
 def seed_of(*parts: str) -> int:

@@ -201,6 +201,14 @@ def test_the_bootstrap_of_many_values_is_drawn_in_pieces_and_stays_near_the_norm
     assert (interval.low, interval.high) == (pytest.approx(0.5 - half, abs=2e-3), pytest.approx(0.5 + half, abs=2e-3))
 
 
+def test_few_distinct_values_are_resampled_as_all_values_are():
+    """The same rates with a trace of noise have many distinct values, and the same interval but for the noise."""
+    rates = [i % 5 / 4 for i in range(300)]
+    noisy = [rate + i * 1e-9 for i, rate in enumerate(rates)]
+    few, many = bootstrap(rates, seed=1), bootstrap(noisy, seed=1)
+    assert (few.low, few.high) == (pytest.approx(many.low, abs=2e-3), pytest.approx(many.high, abs=2e-3))
+
+
 def test_few_tasks_have_no_bootstrap_interval():
     assert bootstrap([0.0, 1.0, 0.5, 1.0], seed=1) is None
     assert bootstrap([0.0, 1.0, 0.5, 1.0, 0.0], seed=1) is not None
