@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -75,14 +77,32 @@ class Conversation:
 
 
 def said_by(completion: Completion) -> dict[str, Any]:
-    """A completion as the assistant's message."""
+    """A completion as the assistant's message.
+
+    Endpoints refuse a conversation in which they cannot read a call, even their own model's: such a name is spelled in
+    letters that they take, and such arguments are left out. The turn's action has both as they were.
+    """
     message: dict[str, Any] = {"role": "assistant", "content": completion.text}
     if completion.tool_calls:
         message["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {
+                    "name": re.sub(r"[^A-Za-z0-9_-]", "_", call.name)[:64],
+                    "arguments": call.arguments if _is_object(call.arguments) else "{}",
+                },
+            }
             for call in completion.tool_calls
         ]
     return message
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _check_cap(name: str, used: float | None, cap: float | None) -> None:

@@ -98,6 +98,15 @@ def test_anything_but_one_fitting_call_is_malformed_and_the_episode_goes_on(answ
     assert reason in " ".join(str(message["content"]) for message in said)
 
 
+@pytest.mark.parametrize("arguments", ['{"side": ', "[1]", "", '"left"', "[" * 5000])
+def test_a_call_that_nobody_can_read_is_not_sent_back_as_it_was(arguments):
+    moves, requests, _ = played([calls(*READY), calls(("open door!", arguments)), door("left")], steps=2)
+    [sent] = requests[2]["messages"][-2]["tool_calls"]
+    assert sent["function"] == {"name": "open_door_", "arguments": "{}"}
+    assert moves[0].action.text.startswith("open door!(")
+    assert moves[0].action.malformed
+
+
 def test_a_native_call_that_the_length_limit_cut_says_so():
     cut = calls(("open", '{"side": "le'))
     cut.body["choices"][0]["finish_reason"] = "length"

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+from dataclasses import replace
 
 import pytest
 from agent_play import SPEC, play
@@ -236,3 +237,19 @@ def test_whatever_is_sampled_each_prompt_extends_all_before_it(turns, shown):
         assert prompt == [*ids, *completion.prompt_ids]
         assert completion.token_ids == sampled
         ids = [*prompt, *sampled]
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [("function_calling", '{"name": "open", "arguments": {"side": "left"}}'), ("code_as_action", "open('left')")],
+)
+def test_calls_of_functions_are_formats_of_training_too(format, text):
+    schema = {"type": "object", "properties": {"side": {"type": "string"}}, "required": ["side"]}
+    entry = {"name": "open", "description": "Open a door.", "text": "open {side}", "parameters": schema}
+    renderer = Renderer(chat_tokenizer(CHATML))
+    engine = ScriptedEngine([renderer.reply(text)], stops=renderer.stop_ids)
+    agent = token_agent(engine, renderer, format=format, max_prompt_tokens=4000, max_episode_tokens=8000)
+    [move] = play(agent, spec=replace(SPEC, functions=(entry,)), steps=1)
+    assert move.action.text == "open left"
+    assert "open(side: str): Open a door." in renderer.decode(engine.prompts[0])
+    assert agent.describe["format"] == f"{format}@1"
