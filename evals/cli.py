@@ -108,7 +108,7 @@ def run(
         return _print_dry_run(suites, names, concurrency=concurrency, json=json)
     with _opened() as store:
         for name, reply in asyncio.run(preflight(players)).items():
-            typer.echo(f"{name} answers: {reply[:80]!r}", err=True)
+            typer.echo(f"{name}: {reply}", err=True)
         runs = start_all(store, suites, players, limit=limit, trained=trained_on or [])
         limits = Limits(cost=max_cost, tokens=max_tokens)
         _sit(store, runs, servers=server or [], concurrency=concurrency, limits=limits, json=json)
