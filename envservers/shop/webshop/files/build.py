@@ -10,12 +10,13 @@ from typing import Any
 
 from agentenv.config import home
 from agentenv.errors import UnknownOption
-from agentenv.keep import kept, sources_digest, stages
+from agentenv.keep import kept, stages
 from agentenv.protocol import digest_of
 from envservers.shop.webshop.files.convert import made_goals, people_goals, product_of
 from envservers.shop.webshop.files.objects import objects
+from envservers.shop.webshop.made_by import made_by
 from envservers.shop.webshop.products import Product
-from envservers.shop.webshop.store import FILE, SQLITE, write_goals, write_products
+from envservers.shop.webshop.store import FILE, write_goals, write_products
 
 SHUFFLED = 233
 """Seed of the order of goals, as in WebShop."""
@@ -32,7 +33,7 @@ def files_catalogue(*, items: str, attributes: str, goals: str) -> Path:
     except OSError as exc:
         raise UnknownOption(f"a file of products or goals cannot be read: {exc}") from exc
     folder = home() / "shop" / f"files-{digest_of([str(p) for p in paths.values()])[:16]}"
-    key = digest_of([SQLITE, sources_digest(__package__), marks])
+    key = digest_of([made_by(__package__), marks])
     return kept(folder, key, lambda work: _write(work / FILE, paths)) / FILE
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
 from agentenv.config import home
-from agentenv.keep import file_digest, kept, sources_digest, stages
-from envservers.shop.webshop import matching, products, reward, store
-from envservers.shop.webshop.store import FILE, SQLITE, write_goals, write_products
+from agentenv.keep import kept, stages
+from envservers.shop.webshop.made_by import made_by
+from envservers.shop.webshop.store import FILE, write_goals, write_products
 from envservers.shop.webshop.tasks import COUNTS, VERSION
 from envservers.shop.webshop.world.catalogue import Made, make_catalogue
 from envservers.shop.webshop.world.goals import ORDER, Goals
@@ -22,14 +21,7 @@ SEED = 0
 def world_file(size: str) -> Path:
     """The catalogue, made if it is not there yet."""
     folder = home() / "shop" / f"webshop-{VERSION}-{SEED}-{size}"
-    return kept(folder, _sources(), lambda work: _write(work / FILE, size)) / FILE
-
-
-@cache
-def _sources() -> str:
-    """Of everything that the catalogue is made from; ranks are SQLite's."""
-    beside = [file_digest(Path(str(module.__file__))) for module in (matching, products, reward, store)]
-    return " ".join((SQLITE, sources_digest(__package__), *beside))
+    return kept(folder, made_by(__package__), lambda work: _write(work / FILE, size)) / FILE
 
 
 def wishes_file(split: str) -> Path:

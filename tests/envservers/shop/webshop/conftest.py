@@ -35,3 +35,14 @@ def store(world):
 @pytest.fixture
 def env(world) -> WebShop:
     return WebShop(size="small")
+
+
+@pytest.fixture(scope="session")
+def _full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("full-shop-home")
+
+
+@pytest.fixture
+def full_home(_full: Path, _own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home that keeps the full catalogue from test to test."""
+    monkeypatch.setenv("AGENTENV_HOME", str(_full))

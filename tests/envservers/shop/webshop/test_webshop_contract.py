@@ -9,12 +9,18 @@ import pytest
 from shop_play import do, every_task, solution
 
 import envservers.shop.webshop
+from agentenv.protocol import digest_of
 from agentenv.testing import check_env
 from agentenv.testing.controls import controls
 from envservers.shop.webshop.calibrate import calibrated, calibration
 from envservers.shop.webshop.env import WebShop
 from envservers.shop.webshop.spec import SPEC
 from envservers.shop.webshop.tasks import COUNTS
+from envservers.shop.webshop.world.build import SEED, wishes_file, world_file
+from envservers.shop.webshop.world.catalogue import make_catalogue
+from envservers.shop.webshop.world.goals import Goals
+from envservers.shop.webshop.world.ranks import Ranks
+from envservers.shop.webshop.world.wishes import read_wishes
 
 SMALL = {"size": "small"}
 QUICK = ("card_is_sound", "options_are_validated", "splits_are_disjoint", "solve_succeeds", "snapshots_restore")
@@ -43,7 +49,7 @@ def test_no_shortcut_gets_over_its_ceiling(world):
 
 
 @pytest.mark.slow
-def test_the_first_hit_of_the_full_catalogue_is_worth_what_it_should_be():
+def test_the_first_hit_of_the_full_catalogue_is_worth_what_it_should_be(full_home):
     for split in ("dev", "test", "test_ood"):
         report = calibration("full", split)
         assert calibrated(report), report
@@ -77,8 +83,35 @@ def test_the_report_of_the_solution_is_of_these_tasks_and_every_one_is_solved():
     assert all(line["score"] == 1.0 and "problem" not in line for line in lines)
 
 
+FULL = {
+    "train": "5a33ae0214a00b4688012c30d8ed15f73e37d86585e9b464f18926ee0bca9658",
+    "dev": "80e71ece166c85c8e7eea21c3c41c054934218e471cf03d29246356c112e80e0",
+    "test": "99f7f9a8124eb53903ea2bccf983d0a3b0c73c18d126fdcc0471512544031c5a",
+    "test_ood": "d7f9d1f4eee58645200aae08e3bdce2a0b76fece48e53d4d8264d5053aef3cab",
+}
+"""Over the tasks of the full catalogue; the version of the tasks is raised with them."""
+
+
 @pytest.mark.slow
-def test_a_sample_of_the_report_is_played_again_in_as_many_steps():
+@pytest.mark.parametrize("split", FULL)
+def test_the_tasks_of_the_full_catalogue_stay_as_they_are(full_home, split):
+    tasks = SPEC.task_set()
+    some = [tasks.get(split, index) for index in range(tasks.count(split))]
+    assert digest_of([task.digest for task in some]) == FULL[split]
+    assert len({task.payload["canonical"] for task in some}) == len(some)
+    assert sum(bool(task.payload["tabs"]) for task in some) >= 0.5 * len(some)
+
+
+@pytest.mark.slow
+def test_the_kept_wishes_are_those_that_would_be_drawn(full_home):
+    """Of the split that is drawn first; the others depend on it alone."""
+    made = make_catalogue(SEED, "full")
+    drawn = Goals(made, Ranks(world_file("full")).search).draw(SEED, "test", COUNTS["full"]["test"])
+    assert drawn == list(read_wishes(wishes_file("test")))
+
+
+@pytest.mark.slow
+def test_a_sample_of_the_report_is_played_again_in_as_many_steps(full_home):
     tasks, env = SPEC.task_set(), WebShop()
     lines = {line["id"]: line for line in map(json.loads, REPORT.read_text(encoding="utf-8").splitlines()[1:])}
     for split in ("dev", "test", "test_ood"):
