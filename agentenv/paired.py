@@ -6,6 +6,7 @@ p-value; the interval is for the size of the difference.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -119,10 +120,16 @@ def _whole(sizes: NDArray[Any], seen: int) -> float:
     law = np.ones(1)
     for size, count in zip(*(part.tolist() for part in np.unique(sizes, return_counts=True)), strict=True):
         own = np.zeros(size * count + 1)
-        own[::size] = [math.comb(count, plus) / 2**count for plus in range(count + 1)]
+        own[::size] = _halves(count)
         law = np.convolve(law, own)
     sums = np.abs(2 * np.arange(len(law)) - (len(law) - 1))
     return float(min(1.0, law[sums >= seen].sum()))
+
+
+@functools.lru_cache(maxsize=1024)
+def _halves(count: int) -> tuple[float, ...]:
+    """The binomial law of so many fair coins."""
+    return tuple(math.comb(count, plus) / 2**count for plus in range(count + 1))
 
 
 def _enumerated(d: NDArray[np.float64]) -> float:

@@ -321,14 +321,21 @@ class Store:
 
     def tasks(self, *, suite: str | None = None, run: str | None = None) -> list[tuple[RunRow, TaskRow]]:
         """Every task with its counters beside its run; of one suite, of one run, or all."""
-        query = select(RunRow, TaskRow).join(TaskRow, TaskRow.run_id == RunRow.id)
-        query = query.order_by(RunRow.created_at, RunRow.id, TaskRow.position)
+        chosen = select(RunRow)
         if suite is not None:
-            query = query.where(RunRow.suite == suite)
+            chosen = chosen.where(RunRow.suite == suite)
         if run is not None:
-            query = query.where(RunRow.id == run)
+            chosen = chosen.where(RunRow.id == run)
+        ids = chosen.with_only_columns(RunRow.id)
+        query = select(TaskRow).where(TaskRow.run_id.in_(ids)).order_by(TaskRow.run_id, TaskRow.position)
         with self._session() as session:
-            return [(owner, task) for owner, task in session.execute(query)]
+            # not a join: it would read a run's JSON again for each of its tasks
+            owners = session.scalars(chosen.order_by(RunRow.created_at, RunRow.id)).all()
+            tasks: dict[str, list[TaskRow]] = {owner.id: [] for owner in owners}
+            for task in session.scalars(query):
+                if task.run_id in tasks:  # not of a run that was written in between
+                    tasks[task.run_id].append(task)
+        return [(owner, task) for owner in owners for task in tasks[owner.id]]
 
     def outcomes(self, run: str) -> list[tuple[str, str, int]]:
         """How often each outcome came up, as `(env, outcome, count)`; every try counts."""
