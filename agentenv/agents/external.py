@@ -208,7 +208,8 @@ class External:
     def _failed(self, what: str) -> EpisodeCut:
         code = self._process.returncode if self._process is not None else None
         how = "" if code is None else f" (exit code {code})"
-        words = self._stderr.decode("utf-8", "replace").strip()
+        written = self._stderr.decode("utf-8", "replace").strip()
+        words = "".join(char if char.isprintable() or char in "\n\t" else "?" for char in written)  # no terminal codes
         said = f"; its standard error ends: {words[-QUOTED_STDERR:]}" if words else ""
         return EpisodeCut(Outcome.AGENT_ERROR, f"the program {what}{how}{said}")
 

@@ -80,7 +80,7 @@ def model_names(body: bytes) -> dict[str, int | None]:
         if isinstance(name := fields.get("id"), str):
             meta = _mapping(fields.get("meta"))
             sizes = (fields.get("max_model_len"), fields.get("context_length"), meta.get("n_ctx"))
-            names[name[:MAX_WORDS]] = next((s for s in map(_count, sizes) if s), None)
+            names[_printable(name)] = next((s for s in map(_count, sizes) if s), None)
     return names
 
 
@@ -91,7 +91,7 @@ def _answer(value: Mapping[str, Any], choice: Mapping[str, Any], message: Mappin
         reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
         refusal=_text(message.get("refusal")),
         finish_reason=_text(choice.get("finish_reason"))[:MAX_WORDS],
-        model=_text(value.get("model"))[:MAX_WORDS],
+        model=_printable(_text(value.get("model"))),
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
         reasoning_tokens=_count(_mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")),
@@ -117,14 +117,14 @@ def _calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
 def _failure(status: int, error: Any) -> Failure:
     """OpenAI's `{"error": {"message", "code", "param"}}` and the shapes of those who nearly do the same."""
     if isinstance(error, str):
-        return Failure(status=status, words=error[:MAX_WORDS])
+        return Failure(status=status, words=_printable(error))
     fields = _mapping(error)
     code = fields.get("code")
     if status == 200 and isinstance(code, int) and 400 <= code < 600:
         status = code  # the true status travels inside
     words = _text(fields.get("message")) or _quote(msgspec.json.encode(error))
     kind = code if isinstance(code, str) else fields.get("type")
-    return Failure(status=status, words=words[:MAX_WORDS], code=_text(kind), param=_text(fields.get("param")))
+    return Failure(status=status, words=_printable(words), code=_text(kind), param=_text(fields.get("param")))
 
 
 def _error_in(value: Any) -> Any:
@@ -184,4 +184,9 @@ def _count(value: Any) -> int | None:
 
 
 def _quote(body: bytes) -> str:
-    return " ".join(body[: 4 * MAX_WORDS].decode("utf-8", "replace").split())[:MAX_WORDS]
+    return _printable(" ".join(body[: 4 * MAX_WORDS].decode("utf-8", "replace").split()))
+
+
+def _printable(text: str) -> str:
+    """The beginning of an endpoint's words, without what a terminal would take for a command."""
+    return "".join(char if char.isprintable() or char == "\n" else "?" for char in text[:MAX_WORDS])

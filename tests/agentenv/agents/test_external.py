@@ -100,6 +100,7 @@ for message in lines:
         ('next(lines); print(\'{"type": "action"}\', flush=True); time.sleep(60)', "no .*action"),
         ('next(lines); print(\'{"type": "end", "reason": "too hard"}\', flush=True)', "gave up: too hard"),
         ("next(lines); print('x' * 2_000_000, flush=True); time.sleep(60)", "a line of over 1048576 bytes"),
+        ("next(lines); sys.stderr.write('\\x1b[2Jred'); sys.exit(4)", r"exit code 4.*: \?\[2Jred$"),
         ("next(lines); time.sleep(60)", "gave no action within 1 s"),
     ],
 )

@@ -125,6 +125,15 @@ def test_an_endpoints_words_are_quoted_up_to_a_bound():
     assert len(failure.words) == 500
 
 
+def test_an_endpoints_words_hold_no_commands_for_a_terminal():
+    failure = read_reply(400, b'{"error": {"message": "a\\u001b[2Jb"}}')
+    assert isinstance(failure, Failure)
+    assert failure.words == "a?[2Jb"
+    answer = read_reply(200, b'{"model": "m\\u001b]0;x", "choices": [{"message": {"content": "\\u001b"}}]}')
+    assert isinstance(answer, Answer)
+    assert (answer.model, answer.content) == ("m?]0;x", "\x1b")
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (
