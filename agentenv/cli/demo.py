@@ -14,10 +14,11 @@ from typing import Annotated
 import typer
 
 GAMES = ("textcraft", "wordle", "maze")
+FAMILIES = ("alfworld", "webshop", "sql", "math", "todo")
 SITES = "webarena"
 AGENTS = ("oracle", "random", "noop")
-SITE_AGENTS = ("oracle", "noop")
-"""random needs a list of actions, which websites do not have."""
+TWO = ("oracle", "noop")
+"""random needs a list of actions, which not every environment has."""
 
 
 def demo(
@@ -25,10 +26,11 @@ def demo(
         Path, typer.Option(help="Where the demo keeps its database; each run makes a folder of its own there.")
     ] = Path(".demo"),
 ) -> None:
-    """Play three games with three agents and websites with two, from server to leaderboard.
+    """Play three games with three agents, then five more families and websites with two, from server to leaderboard.
 
-    The server runs in a process of its own; each agent plays 30 test tasks of each game over HTTP. On the websites
-    twelve tasks are played, in Chromium where there is one, else in the engine that needs no browser.
+    The server runs in a process of its own; each agent plays 30 test tasks of each game over HTTP, and six of each
+    other family. On the websites twelve tasks are played, in Chromium where there is one, else in the engine that needs
+    no browser.
 
     \b
     Example:
@@ -38,13 +40,16 @@ def demo(
 
     home = folder / time.strftime("%Y%m%d-%H%M%S")
     home.mkdir(parents=True, exist_ok=True)
-    typer.echo(f"Starting a server with {', '.join((*GAMES, SITES))} ...")
-    with serving((*GAMES, SITES), "--oracle") as url:
+    envs = (*GAMES, *FAMILIES, SITES)
+    typer.echo(f"Starting a server with {', '.join(envs)} ...")
+    with serving(envs, "--oracle") as url:
         typer.echo(f"It answers at {url}. Three agents play 30 test tasks of each game.")
         _run(home, "eval", "run", "demo", *_players(AGENTS), "--server", url)
+        typer.echo(f"Two agents play six tasks each of {', '.join(FAMILIES)}.")
+        _run(home, "eval", "run", "families", *_players(TWO), "--server", url)
         engine = _engine(url)
         typer.echo(f"Two agents play twelve tasks on websites, in the engine {engine}.")
-        _run(home, "eval", "run", f"{SITES}-smoke-{engine}", *_players(SITE_AGENTS), "--server", url)
+        _run(home, "eval", "run", f"{SITES}-smoke-{engine}", *_players(TWO), "--server", url)
     typer.echo("\nThe server has stopped. The leaderboard:\n")
     _run(home, "leaderboard")
     typer.echo(_next(home))
