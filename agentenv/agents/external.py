@@ -36,7 +36,7 @@ MAX_NOTES = 16 * 1024
 KEPT_FROM_IT = ("AGENTENV_TOKEN",)
 """Variables of the environment that a program is not given: it plays, it does not control the server."""
 GREETING_S = 10.0
-"""For a program to end by itself in the preflight."""
+"""For a program to end by itself in the preflight, and for a killed one to be gone."""
 NOTHING_TO_PLAY: Mapping[str, Any] = {
     "type": "start",
     "protocol": PROTOCOL,
@@ -136,7 +136,10 @@ class External:
                 os.killpg(process.pid, signal.SIGKILL)
             if self._listening is not None:
                 self._listening.cancel()
-            await process.wait()
+            with contextlib.suppress(TimeoutError):  # a process that left the group may still hold the pipes
+                await asyncio.wait_for(process.wait(), GREETING_S)
+            process._transport.close()  # type: ignore[attr-defined]  # asyncio has no other way to close its pipes
+            await asyncio.sleep(0)  # in which it does
 
     async def _send(self, message: Mapping[str, Any]) -> None:
         assert self._process is not None

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -127,6 +128,20 @@ time.sleep(600)
     while any(map(alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(alive, pids))
+
+
+def test_a_child_that_left_the_group_and_holds_the_pipes_keeps_nobody_waiting(tmp_path):
+    body = """
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(20)"], start_new_session=True)
+open(sys.argv[0] + ".pids", "w").write(str(child.pid))
+next(lines)
+os._exit(5)
+"""
+    began = time.monotonic()
+    [episode] = played(agent_of(tmp_path, body, act_s=1, grace_s=0.2))
+    os.kill(int((tmp_path / "program.py.pids").read_text()), signal.SIGKILL)
+    assert episode.outcome is Outcome.AGENT_ERROR
+    assert time.monotonic() - began < 18
 
 
 def test_a_cancelled_episode_ends_its_program(tmp_path):
