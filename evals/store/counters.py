@@ -9,14 +9,26 @@ from sqlalchemy import ColumnElement, Select, case, func, select
 
 from evals.store.schema import EpisodeRow, SlotRow
 
+TASK_SUMS = (
+    "valid", "success", "lost", "invalid_tries", "reward_sum", "steps_sum", "success_steps_sum", "malformed_sum",
+    "seconds_sum", "success_seconds_sum", "score_sum", "scored", "tokens_sum", "success_tokens_sum", "told", "cost_sum",
+    "priced",
+)  # fmt: skip
+"""Columns of `tasks` that episodes add to."""
+
+RUN_SUMS = ("tries", "valid", "lost", "prompt_tokens", "completion_tokens", "cost", "priced")
+"""Columns of `runs`, likewise."""
+
 
 def task_additions(episode: Mapping[str, Any], *, lost: bool) -> dict[str, int | float]:
     """By column of `tasks`; an invalid try counts as one and adds nothing else."""
+    none: dict[str, int | float] = dict.fromkeys(TASK_SUMS, 0)
     if not episode["valid"]:
-        return {"invalid_tries": 1, "lost": int(lost)}
+        return {**none, "invalid_tries": 1, "lost": int(lost)}
     success, seconds = bool(episode["success"]), episode["seconds"]
     known = _tokens(episode)
     return {
+        **none,
         "valid": 1,
         "success": int(success),
         "reward_sum": episode["reward"],

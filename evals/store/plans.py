@@ -41,7 +41,7 @@ def add_plan(connection: Connection, run: NewRun) -> None:
     values = _run_values(run)
     first = _attempts_so_far(connection, values)
     connection.execute(insert(RunRow), [{**values, "first_attempt": first}])
-    connection.execute(insert(TaskRow), _task_values(run))
+    connection.execute(insert(TaskRow), task_values(run))
     connection.execute(insert(SlotRow), _slot_values(run, first))
 
 
@@ -55,19 +55,26 @@ def world_hash(plan: Plan) -> str:
     return digest_of([asdict(world) for world in plan.worlds])
 
 
+def run_hashes(run: NewRun) -> dict[str, str]:
+    """What runs have in common that are pooled, by column."""
+    return {
+        "suite_hash": run.suite.hash,
+        "world_hash": world_hash(run.plan),
+        "agent_hash": digest_of(run.agent_data),
+    }
+
+
 def _run_values(run: NewRun) -> dict[str, Any]:
     return {
+        **run_hashes(run),
         "id": run.id,
         "batch": run.batch,
         "created_at": utc_now(),
         "suite": run.suite.name,
-        "suite_hash": run.suite.hash,
         "suite_source": run.suite.source,
         "suite_data": run.suite.to_json(),
         "worlds": [asdict(world) for world in run.plan.worlds],
-        "world_hash": world_hash(run.plan),
         "agent": run.agent,
-        "agent_hash": digest_of(run.agent_data),
         "agent_data": run.agent_data,
         "agent_settings": run.agent_settings,
         "reference": run.reference,
@@ -87,7 +94,8 @@ def _attempts_so_far(connection: Connection, run: dict[str, Any]) -> int:
     return last or 0
 
 
-def _task_values(run: NewRun) -> list[dict[str, Any]]:
+def task_values(run: NewRun) -> list[dict[str, Any]]:
+    """The rows of `tasks`."""
     return [
         {
             "run_id": run.id,

@@ -6,13 +6,14 @@ all. Rows are locked in one order everywhere: slots, blobs, tasks, runs.
 
 from __future__ import annotations
 
+import typing
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Double, Engine, cast, delete, func, insert, select, text, update
+from sqlalchemy import Connection, Double, Engine, Table, bindparam, cast, delete, func, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.orm import Session
@@ -22,7 +23,7 @@ from agentenv.protocol import TaskRef
 from agentenv.trajectory import Trajectory
 from evals.plan import MAX_TRIES
 from evals.store.asking import ROWS, Asked, ask
-from evals.store.counters import counted, run_additions, task_additions
+from evals.store.counters import RUN_SUMS, TASK_SUMS, counted, run_additions, task_additions
 from evals.store.database import PLANNING, configured_url, one_at_a_time, open_database, reading, where, writing
 from evals.store.plans import NewRun, add_plan, utc_now
 from evals.store.records import episode_values, task_ref, trajectory_of, turn_values
@@ -125,20 +126,20 @@ class Store:
         episode = episode_values(trajectory)
         turns = [turn_values(turn) for turn in trajectory.turns]
         with writing(self._engine) as connection:
-            row = connection.execute(_slot(run, slot).with_for_update()).one()
+            row = connection.execute(_SLOT, {"run": run, "slot": slot}).one()
             if row.state != "open" or row.tries != try_:
                 return False
             place = {"run_id": run, "slot": slot, "try": try_, "finished_at": utc_now()}
-            id_ = connection.execute(insert(EpisodeRow).returning(EpisodeRow.id), [{**place, **episode}]).scalar_one()
+            id_ = connection.execute(_NEW_EPISODE, {**place, **episode}).scalar_one()
             _add_blobs(connection, {str(v["observation_blob"]): long for v, long in turns if long is not None})
             if turns:
                 rows = [{"episode_id": id_, "number": n, **values} for n, (values, _) in enumerate(turns)]
-                connection.execute(insert(TurnRow), rows)
+                connection.execute(_NEW_TURN, rows)
             lost = not episode["valid"] and try_ + 1 - row.first_try >= MAX_TRIES
             state = "valid" if episode["valid"] else "lost" if lost else "open"
-            connection.execute(_at(update(SlotRow), run_id=run, slot=slot).values(state=state, tries=try_ + 1))
-            _add(connection, TaskRow, task_additions(episode, lost=lost), run_id=run, position=row.position)
-            _add(connection, RunRow, run_additions(episode, lost=lost), id=run)
+            connection.execute(_SETTLE, {"run": run, "number": slot, "to_state": state, "to_tries": try_ + 1})
+            _add(connection, _TO_TASK, task_additions(episode, lost=lost), run_id=run, position=row.position)
+            _add(connection, _TO_RUN, run_additions(episode, lost=lost), id=run)
         return True
 
     def start_sitting(self, run: str, servers: Sequence[str]) -> None:
@@ -408,20 +409,42 @@ def _mean(total: Any, count: Any) -> Any:
     return cast(func.sum(total), Double) / func.nullif(cast(func.sum(count), Double), 0)
 
 
-def _slot(run: str, slot: int) -> Any:
-    columns = SlotRow.state, SlotRow.tries, SlotRow.first_try, SlotRow.position
-    return select(*columns).where(SlotRow.run_id == run, SlotRow.slot == slot)
-
-
 def _at(statement: Any, **place: Any) -> Any:
     """The statement, for the row of that place alone."""
     return statement.where(*(statement.table.c[name] == value for name, value in place.items()))
 
 
-def _add(connection: Connection, table: Any, additions: Mapping[str, int | float], **place: Any) -> None:
-    """Add to the columns of one row; by the database, so that nobody's addition is lost."""
-    values = {name: getattr(table, name) + value for name, value in additions.items() if value}
-    connection.execute(_at(update(table), **place).values(values))
+def _adding(table: Any, columns: Sequence[str], place: Sequence[str]) -> Any:
+    """The statement that adds to the columns of one row; by the database, so that nobody's addition is lost."""
+    there = [getattr(table, name) == bindparam(f"at_{name}") for name in place]
+    return (
+        update(table.__table__)
+        .where(*there)
+        .values({name: getattr(table, name) + bindparam(f"add_{name}") for name in columns})
+    )
+
+
+def _add(connection: Connection, statement: Any, additions: Mapping[str, int | float], **place: Any) -> None:
+    at = {f"at_{name}": value for name, value in place.items()}
+    connection.execute(statement, {**at, **{f"add_{name}": value for name, value in additions.items()}})
+
+
+# What every episode needs is made once: building a statement takes longer than SQLite takes to execute it.
+_SLOT = (
+    select(SlotRow.state, SlotRow.tries, SlotRow.first_try, SlotRow.position)
+    .where(SlotRow.run_id == bindparam("run"), SlotRow.slot == bindparam("slot"))
+    .with_for_update()
+)
+_SLOTS, _EPISODES, _TURNS = (typing.cast("Table", row.__table__) for row in (SlotRow, EpisodeRow, TurnRow))
+_SETTLE = (
+    update(_SLOTS)
+    .where(SlotRow.run_id == bindparam("run"), SlotRow.slot == bindparam("number"))
+    .values(state=bindparam("to_state"), tries=bindparam("to_tries"))
+)
+_TO_TASK = _adding(TaskRow, TASK_SUMS, ("run_id", "position"))
+_TO_RUN = _adding(RunRow, RUN_SUMS, ("id",))
+_NEW_EPISODE = insert(_EPISODES).returning(EpisodeRow.id)
+_NEW_TURN = insert(_TURNS)
 
 
 def _add_blobs(connection: Connection, texts: Mapping[str, bytes]) -> None:
