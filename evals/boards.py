@@ -18,10 +18,11 @@ import agentenv.intervals
 import agentenv.paired
 from agentenv.protocol import digest_of
 from evals import leaderboard as rows
-from evals.leaderboard import Row, leaderboard
+from evals.leaderboard import Row, leaderboard, row_key
 from evals.statistics.claims import metric_of
 from evals.statistics.measure import Measure
 from evals.statistics.published import Standing, read_published, standings
+from evals.verify.marks import mark_of, marks
 
 if TYPE_CHECKING:
     from evals.store.schema import RunRow, TaskRow
@@ -53,7 +54,17 @@ def board(store: Store, *, suite: str | None = None) -> list[Row]:
         found += computed
     if fresh:
         store.keep(fresh)
-    return found
+    return _with_marks(store, found, [run for table in tables.values() for run in table])
+
+
+def _with_marks(store: Store, rows: list[Row], runs: list[RunRow]) -> list[Row]:
+    """The rows with what verifications found; these come and go without the runs, so they are never kept with them."""
+    pools: dict[tuple[str, ...], list[RunRow]] = defaultdict(list)
+    for run in runs:
+        pools[row_key(run)].append(run)
+    found = marks(store, runs)
+    shown = {run.id: mark_of(found.get(r.id) for r in pools[row_key(run)]) for run in runs}
+    return [replace(row, verified=shown[row.run]) for row in rows]
 
 
 def published_beside(

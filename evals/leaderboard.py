@@ -62,6 +62,8 @@ class Row:
     metric: str
     """`success`, or `mean_score`."""
     measure: Measure
+    verified: str = ""
+    """What `agentenv eval verify` found, over all of its runs; empty as long as one was not verified."""
     rank: int | None = None
     """Place by score, 1 is best; None for rows that are not ranked."""
     rank_low: int | None = None
@@ -103,11 +105,11 @@ class Pool:
 def leaderboard(data: Iterable[tuple[RunRow, TaskRow]]) -> list[Row]:
     """The rows of every table, ranked within table and env, in the order in which they are shown."""
     pools: dict[tuple[str, ...], list[tuple[RunRow, TaskRow]]] = defaultdict(list)
-    parts: dict[str, str] = {}
+    keys: dict[str, tuple[str, ...]] = {}
     for run, task in data:
-        if run.id not in parts:
-            parts[run.id] = _part_of(run)
-        pools[run.suite, run.suite_hash, run.world_hash, run.agent_hash, parts[run.id]].append((run, task))
+        if run.id not in keys:
+            keys[run.id] = row_key(run)
+        pools[keys[run.id]].append((run, task))
     tables: dict[tuple[str, ...], list[Pool]] = defaultdict(list)
     for key, pairs in pools.items():
         tables[key[:3]].append(pool_of(pairs))
@@ -121,8 +123,12 @@ def is_part(run: RunRow) -> bool:
 
 def same_row(a: RunRow, b: RunRow) -> bool:
     """Whether the board pools the two runs."""
-    alike = all(getattr(a, name) == getattr(b, name) for name in ("suite", "suite_hash", "world_hash", "agent_hash"))
-    return alike and _part_of(a) == _part_of(b)
+    return row_key(a) == row_key(b)
+
+
+def row_key(run: RunRow) -> tuple[str, ...]:
+    """Runs with equal keys are one row."""
+    return run.suite, run.suite_hash, run.world_hash, run.agent_hash, _part_of(run)
 
 
 def _part_of(run: RunRow) -> str:

@@ -106,7 +106,7 @@ def _row(row: Row) -> dict[str, Any]:
             else {"score": number(row.score, 3), "its CI": span(part.score_low, part.score_high)}
         ),
         "steps": number(part.mean_steps, 1),
-        "": "" if row.status == "ranked" else row.status,
+        "": "; ".join(filter(None, ("" if row.status == "ranked" else row.status, row.verified))),
     }
 
 

@@ -12,6 +12,7 @@ from agentenv.protocol import Outcome, digest_of
 from evals.boards import board, table_hash
 from evals.leaderboard import leaderboard
 from evals.store.store import Store
+from evals.verify.marks import keep_mark
 
 
 @pytest.fixture
@@ -57,3 +58,17 @@ def test_the_hash_of_a_table_is_over_its_runs_in_any_order(store):
     store.add_runs([new_run("one"), new_run("two")])
     runs = store.runs()
     assert table_hash(runs) == table_hash(runs[::-1]) != table_hash(runs[:1])
+
+
+def test_a_row_shows_what_verifications_found_as_long_as_the_runs_stay_as_they_were(store):
+    for id_ in ("s-a-1", "s-a-2"):
+        store.add_runs([new_run(id_)])
+        play_all(store, id_, lambda slot: Outcome.SUCCESS)
+        assert store.finish(id_)
+    verdict = {"ok": True, "verified": 4, "of": 4, "mark": "verified 4/4"}
+    keep_mark(store, store.run("s-a-1"), verdict)
+    assert {row.verified for row in board(store)} == {""}
+    keep_mark(store, store.run("s-a-2"), verdict)
+    assert {row.verified for row in board(store)} == {"verified 8/8"}
+    store.reopen("s-a-2", reason="again", overwrite=True)
+    assert {row.verified for row in board(store)} == {""}
