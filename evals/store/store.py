@@ -102,6 +102,11 @@ class Store:
         """The file, or the URL without its password."""
         return where(self._engine.url)
 
+    @property
+    def engine(self) -> Engine:
+        """For questions of other modules of the store."""
+        return self._engine
+
     def close(self) -> None:
         """Free the connections."""
         self._engine.dispose()
