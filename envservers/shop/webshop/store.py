@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import queue
 import re
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +25,10 @@ WORDS = 40
 TOKENIZE = "porter unicode61"
 TITLE_WEIGHT = 3.0
 """Of a word in the title; elsewhere it counts once."""
+CONNECTIONS = 4
+"""Searches at the same time; more wait."""
+CACHE_KB = 1024
+"""Pages of the file that a connection holds."""
 SQLITE = sqlite3.sqlite_version
 """Ranks come from its bm25."""
 
@@ -57,47 +61,49 @@ def match_text(query: str) -> str:
 
 
 class Store:
-    """Reads a catalogue; safe in many threads, each of which has a connection of its own."""
+    """Reads a catalogue; safe in many threads, which share a few connections."""
 
     def __init__(self, path: Path) -> None:
         self._uri = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
-        self._own = threading.local()
+        self._idle: queue.LifoQueue[sqlite3.Connection | None] = queue.LifoQueue()
+        for _ in range(CONNECTIONS):
+            self._idle.put(None)  # opened when it is first needed
 
     def search(self, query: str, limit: int = HITS) -> list[int]:
         """Numbers of the best products, best first; ties by the number, which is the order of the product ids."""
         wanted = match_text(query)
-        if not wanted:
-            return []
-        return [number for (number,) in self._db().execute(_RANKED, (wanted, limit))]
+        return [number for (number,) in self._rows(_RANKED, wanted, limit)] if wanted else []
 
     def product(self, number: int) -> Product:
         """The product of a number."""
-        (row,) = self._db().execute("select row from products where id = ?", (number,)).fetchone()
+        [(row,)] = self._rows("select row from products where id = ?", number)
         return Product.from_json(json.loads(row))
 
     def count(self, split: str) -> int:
         """Goals of a split."""
-        (found,) = self._db().execute("select count(*) from goals where split = ?", (split,)).fetchone()
+        [(found,)] = self._rows("select count(*) from goals where split = ?", split)
         return int(found)
 
     def goal(self, split: str, number: int) -> dict[str, Any]:
         """A goal as it was written."""
-        wanted = (split, number)
-        (row,) = self._db().execute("select row from goals where split = ? and number = ?", wanted).fetchone()
+        [(row,)] = self._rows("select row from goals where split = ? and number = ?", split, number)
         return dict(json.loads(row))
 
     @property
     def digest(self) -> str:
         """Over all products and goals."""
-        (value,) = self._db().execute("select value from facts where name = 'digest'").fetchone()
+        [(value,)] = self._rows("select value from facts where name = 'digest'")
         return str(value)
 
-    def _db(self) -> sqlite3.Connection:
-        if not hasattr(self._own, "db"):
-            self._own.db = sqlite3.connect(self._uri, uri=True, check_same_thread=False)
-            self._own.db.execute("pragma cache_size = -1024")
-        db: sqlite3.Connection = self._own.db
-        return db
+    def _rows(self, statement: str, *values: str | int) -> list[tuple[Any, ...]]:
+        db = self._idle.get()
+        try:
+            if db is None:
+                db = sqlite3.connect(self._uri, uri=True, check_same_thread=False)
+                db.execute(f"pragma cache_size = -{CACHE_KB}")
+            return db.execute(statement, values).fetchall()
+        finally:
+            self._idle.put(db)
 
 
 def write_products(path: Path, products: Iterable[Product]) -> None:

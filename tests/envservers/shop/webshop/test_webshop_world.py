@@ -2,9 +2,11 @@
 
 import itertools
 import os
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from contextlib import closing
 
 import pytest
 from shop_play import SPLITS, every_task, parts, solution
@@ -177,9 +179,10 @@ def test_wishes_are_drawn_by_the_ranking_that_searches_have(tasks, store, world)
 
 
 def test_ties_of_a_search_are_broken_by_the_product_id(store, products):
-    ranked = store._db().execute(
-        "select rowid, round(bm25(words, 3.0, 1.0, 1.0), 6) from words where words match ?", (match_text("coffee"),)
-    )
+    with closing(sqlite3.connect(world_file("small"))) as db:
+        wanted = (match_text("coffee"),)
+        ranked = db.execute("select rowid, round(bm25(words, 3, 1, 1), 6) from words where words match ?", wanted)
+        ranked = ranked.fetchall()
     expected = sorted((rank, products[number - 1].asin, number) for number, rank in ranked)
     assert store.search("coffee") == [number for _, _, number in expected[:HITS]]
     assert len({rank for rank, _, _ in expected[:HITS]}) < HITS  # there are ties
