@@ -11,6 +11,7 @@ Each section was written by the program that it names, which anyone can run agai
 ORDER = (
     "steps",
     "fleet",
+    "replay",
     "rollouts",
     "learner",
     "engine",
