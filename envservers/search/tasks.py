@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agentenv.errors import UnknownOption
+from agentenv.needs import need_packages
 from agentenv.protocol import Task, digest_of
 from agentenv.registry import TaskSet
 from envservers.search.question_files import file_tasks
@@ -26,7 +27,11 @@ _opening = threading.Lock()
 
 
 def make_tasks(options: Mapping[str, Any]) -> TaskSet:
-    """The task set under these options; nothing is built before a task is asked for."""
+    """The task set under these options; nothing is built before a task is asked for.
+
+    EnvUnavailable without bm25s.
+    """
+    need_packages(ENV_ID, "search", "bm25s")
     corpus, questions, retriever = (options.get(name) or "" for name in ("corpus", "questions", "retriever"))
     if bool(questions) != bool(corpus or is_address(retriever)):
         raise UnknownOption(

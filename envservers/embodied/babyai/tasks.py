@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.util
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from importlib.resources import files
 from itertools import chain, zip_longest
 from typing import Any
 
-from agentenv.errors import EnvUnavailable
+from agentenv.needs import need_packages
 from agentenv.protocol import UNPROVEN, Task, digest_of
 from envservers.embodied.babyai.levels import LEVELS
 
@@ -80,10 +79,7 @@ class BabyAITasks:
 
 def make_tasks(options: Mapping[str, Any]) -> BabyAITasks:
     """The splits of the table; no option changes them. EnvUnavailable without minigrid, which makes the worlds."""
-    if importlib.util.find_spec("minigrid") is None:
-        raise EnvUnavailable(
-            f"{ENV_ID} is unavailable: No module named 'minigrid' (pip install 'agentenv-gym[embodied]')"
-        )
+    need_packages(ENV_ID, "embodied", "minigrid")
     return BabyAITasks(table(), digest_of([VERSION, hashlib.sha256(_text().encode()).hexdigest(), dict(options)]))
 
 

@@ -9,9 +9,10 @@ import shutil
 from pathlib import Path
 
 from agentenv.errors import EnvUnavailable
+from agentenv.needs import missing_packages, pip_of
 
 JAVA_PACKAGE = "openjdk-17-jre-headless"
-PIP = "pip install 'agentenv-gym[science]'"
+PIP = pip_of("science")
 APT = f"apt-get install {JAVA_PACKAGE}"
 LEAST_JAVA = 11
 
@@ -23,12 +24,8 @@ JAR_SHA256 = "f4e1fdce0cdabe1bab7128a7e78ea820210d9db3c28d7272bcbbc3f3a1c5f0d7"
 
 def check_needs() -> None:
     """Raise EnvUnavailable with the one command that brings everything that is missing."""
-    missing, commands = [], []
-    for package in ("scienceworld", "py4j"):
-        if importlib.util.find_spec(package) is None:
-            missing.append(f"the Python package {package}")
-    if missing:
-        commands.append(PIP)
+    missing = [f"the Python package {package}" for package in missing_packages("scienceworld", "py4j")]
+    commands = [PIP] if missing else []
     if find_java() is None:
         missing.append(f"Java {LEAST_JAVA} or newer")
         commands.append(APT)

@@ -112,21 +112,10 @@ def test_tasks_are_light():
     assert done.stdout == "[]\n", done.stderr
 
 
-def test_without_minigrid_the_env_is_listed_as_unavailable_with_the_command_that_mends_it(monkeypatch):
+def test_without_minigrid_the_command_that_installs_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "minigrid", None)
     with pytest.raises(EnvUnavailable, match=r"pip install 'agentenv-gym\[embodied\]'"):
         make_tasks({})
-    code = (
-        "import sys; sys.modules['minigrid'] = None\n"
-        "from agentenv.cli.envs import listing\n"
-        "[row] = [row for row in listing() if row['env'] == 'babyai']\n"
-        "print(row['unavailable'])\n"
-        "print({'maze', 'textcraft', 'wordle'} <= {row['env'] for row in listing() if 'tasks' in row})"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
-    reason, others = done.stdout.splitlines()
-    assert reason == "babyai is unavailable: No module named 'minigrid' (pip install 'agentenv-gym[embodied]')"
-    assert others == "True"
 
 
 class TestWorlds:
