@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import sections
-from sqlalchemy import text
+from sqlalchemy import Connection, inspect, text
 from sqlalchemy.engine import URL
 
 from agentenv import agents
@@ -112,50 +112,45 @@ def written_per_second(url: URL, writers: int, episodes: int) -> float:
 def fill(store: Store) -> int:
     """Write `SUITES` x `AGENTS` finished runs by the database's own statements; how many episodes."""
     for number in range(SUITES):
-        plan_of = parse(
-            {
-                "name": f"large{number}",
-                "attempts": ATTEMPTS,
-                "envs": [{"env": "maze", "split": "train", "tasks": TASKS}],
-            },
-            where="benchmark",
-        )
-        [first] = start(store, plan_of, [Player(name="noop")])
+        mazes = {"env": "maze", "split": "train", "tasks": TASKS}
+        large = parse({"name": f"large{number}", "attempts": ATTEMPTS, "envs": [mazes]}, where="benchmark")
+        [first] = start(store, large, [Player(name="noop")])
         with writing(store._engine) as connection:
-            for agent in range(1, AGENTS):
-                copy = {"first": first, "run": f"{first}-{agent}", "agent": f"agent{agent}"}
-                for statement in _copies(connection, first):
-                    connection.execute(text(statement), {k: v for k, v in copy.items() if f":{k}" in statement})
+            for agent in range(AGENTS):
+                given = {"first": first, "run": f"{first}-{agent}", "agent": f"agent{agent}", "shift": 31 * agent}
+                for statement in [*_copies(connection), EPISODES]:
+                    connection.execute(text(statement), {k: v for k, v in given.items() if f":{k}" in statement})
+            for table, key in (("slots", "run_id"), ("tasks", "run_id"), ("runs", "id")):
+                connection.execute(text(f"DELETE FROM {table} WHERE {key} = :first"), {"first": first})
     with writing(store._engine) as connection:
-        for statement in RESULTS:
-            connection.execute(text(statement))
         connection.execute(text("ANALYZE"))
-        return connection.execute(text("SELECT COUNT(*) FROM episodes")).scalar_one()
+        return connection.execute(text("SELECT SUM(tries) FROM runs WHERE suite LIKE 'large%'")).scalar_one()
 
 
-def _copies(connection, first: str) -> list[str]:
-    """Statements that make a run like the first one, of another agent."""
-    from sqlalchemy import inspect
-
-    changed = {"id": ":run", "run_id": ":run", "agent": ":agent", "agent_hash": ":agent"}
+def _copies(connection: Connection) -> list[str]:
+    """Statements that make a finished run like the first one, of another agent."""
     statements = []
-    for table, key in (("runs", "id"), ("tasks", "run_id"), ("slots", "run_id")):
+    for table, key, changed in (("runs", "id", RUN), ("tasks", "run_id", TASK), ("slots", "run_id", SLOT)):
         names = [column["name"] for column in inspect(connection).get_columns(table)]
         values = ", ".join(changed.get(name, name) for name in names)
         statements.append(f"INSERT INTO {table} ({', '.join(names)}) SELECT {values} FROM {table} WHERE {key} = :first")
     return statements
 
 
-RESULTS = (
-    "UPDATE tasks SET valid = planned, reward_sum = 0, steps_sum = 10 * planned,"
-    f" success = (position * 7919 + LENGTH(run_id) * 31 + position * position) % {ATTEMPTS + 1}"
-    " WHERE run_id LIKE 'large%'",
-    "UPDATE slots SET state = 'valid', tries = 1 WHERE run_id LIKE 'large%'",
+RUN = {
+    "id": ":run", "agent": ":agent", "agent_hash": ":agent", "valid": "planned", "tries": "planned",
+    "finished_at": "created_at",
+}  # fmt: skip
+TASK = {
+    "run_id": ":run", "valid": "planned", "steps_sum": "10 * planned",
+    "success": f"(position * 7919 + :shift + position * position) % {ATTEMPTS + 1}",
+}  # fmt: skip
+SLOT = {"run_id": ":run", "state": "'valid'", "tries": "1"}
+EPISODES = (
     "INSERT INTO episodes (run_id, slot, try, finished_at, outcome, valid, success, reward, last_reward, steps,"
     " malformed, oracle, record) SELECT s.run_id, s.slot, 0, 'now', 'failure', s.slot = s.slot, s.attempt < t.success,"
     " 0, 0, 10, 0, s.slot < 0, '{}' FROM slots s JOIN tasks t ON t.run_id = s.run_id AND t.position = s.position"
-    " WHERE s.run_id LIKE 'large%'",
-    "UPDATE runs SET valid = planned, tries = planned, finished_at = created_at WHERE id LIKE 'large%'",
+    " WHERE s.run_id = :run"
 )
 VIEW = "SELECT agent, env, n, success FROM v_leaderboard"
 
@@ -219,7 +214,7 @@ def _seconds(call: Callable[[], object]) -> float:
 
 
 def section(figures: dict[str, dict], episodes: int, load: str) -> str:
-    names = list(figures)
+    names, large = list(figures), SUITES * AGENTS * TASKS * ATTEMPTS
 
     def row(words: str, value: Callable[[dict], str]) -> str:
         return " | ".join([f"| {words}", *(value(figures[name]) for name in names)]) + " |"
@@ -234,7 +229,10 @@ def section(figures: dict[str, dict], episodes: int, load: str) -> str:
             f"|---|{'---:|' * len(names)}",
             row("episodes written per second, 1 writer", lambda f: f"{f['one']:.0f}"),
             row("the same, 8 processes at once", lambda f: f"{f['eight']:.0f}"),
-            row("board of 1,024,000 episodes, nothing changed since, ms", lambda f: f"{1e3 * f['again']:.0f}"),
+            row(
+                f"board of {large:,} episodes, nothing changed since, ms",
+                lambda f: f"{1e3 * f['again']:.0f}",
+            ),
             row("the same, computed for the first time, s", lambda f: f"{f['first']:.1f}"),
             row("`v_leaderboard` over them, ms", lambda f: f"{1e3 * f['view']:.0f}"),
             row(f"resume of a plan of {figures[names[0]]['planned']:,} episodes, s", lambda f: f"{f['resume']:.2f}"),
@@ -252,6 +250,14 @@ def section(figures: dict[str, dict], episodes: int, load: str) -> str:
     )
 
 
+def measure(url: URL, episodes: int) -> dict[str, float]:
+    """Everything about one database; the small things first, before the large one takes the memory."""
+    found = {"one": written_per_second(url, 1, episodes), "eight": written_per_second(url, 8, episodes)}
+    found["planned"], found["resume"] = resumed(url)
+    found["bare"], found["harness"] = overhead(url)
+    return {**found, **boards(url)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--episodes", type=int, default=400, help="of each writer")
@@ -261,17 +267,12 @@ def main() -> None:
     if wanted.write:
         return write(*wanted.write)
     about = machine.describe()
-    figures: dict[str, dict] = {}
+    figures: dict[str, dict[str, float]] = {}
     with databases() as urls:
         for name, url in urls.items():
             print(name, flush=True)
-            figures[name] = found = {}
-            found["one"] = written_per_second(url, 1, wanted.episodes)
-            found["eight"] = written_per_second(url, 8, wanted.episodes)
-            found["planned"], found["resume"] = resumed(url)
-            found["bare"], found["harness"] = overhead(url)
-            found.update(boards(url))
-            print(found, flush=True)
+            figures[name] = measure(url, wanted.episodes)
+            print(figures[name], flush=True)
     load = f"Load average {about['load_1m']} before, {os.getloadavg()[0]:.2f} after, on {about['cores']} cores."
     text_ = section(figures, wanted.episodes, load)
     print(text_)

@@ -279,17 +279,27 @@ class _Sitting:
             raise several.exceptions[0] from None
 
     async def _work(self) -> None:
-        while self.queue and self.limit is None:
-            slot = self.queue.popleft()
-            if slot.run in self.stopped:
-                continue
-            episode = await play(self.pools[slot.run, slot.env], slot.task, self.agents[slot.run], attempt=slot.attempt)
-            loop = asyncio.get_running_loop()
-            await loop.run_in_executor(self.writer, self.store.record, slot.run, slot.slot, slot.tries, episode)
-            self.meter.add(episode)
-            if self.on_episode is not None:
-                self.on_episode(slot, episode)
-            self._after(slot, episode)
+        """Play slot after slot; the next episode begins while the last one is being written."""
+        loop, written = asyncio.get_running_loop(), None
+        try:
+            while self.queue and self.limit is None:
+                slot = self.queue.popleft()
+                if slot.run in self.stopped:
+                    continue
+                agent = self.agents[slot.run]
+                episode = await play(self.pools[slot.run, slot.env], slot.task, agent, attempt=slot.attempt)
+                if written is not None:
+                    await written
+                written = loop.run_in_executor(self.writer, self.store.record, slot.run, slot.slot, slot.tries, episode)
+                self.meter.add(episode)
+                if self.on_episode is not None:
+                    self.on_episode(slot, episode)
+                self._after(slot, episode)
+        finally:
+            if written is not None:
+                await asyncio.wait([written])
+        if written is not None:
+            written.result()
 
     def _after(self, slot: OpenSlot, episode: Trajectory) -> None:
         """Another try for an invalid attempt, behind all others; the end of a run whose infrastructure is gone."""
