@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import typer
 
+from agentenv.data.agentgym.command import agentgym
 from agentenv.data.convert import convert
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
-    help="Tasks as files for trainers.",
+    help="Tasks and episodes as files, and files of other projects.",
 )  # fmt: skip
 
 
-@app.callback()
+imports = typer.Typer(no_args_is_help=True, help="Read the data of another project.")
+
+
+@imports.callback()
 def _group() -> None:
     """Keep the group, also with a single command in it."""
 
 
 app.command()(convert)
+imports.command()(agentgym)
+app.add_typer(imports, name="import")

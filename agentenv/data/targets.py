@@ -29,6 +29,26 @@ def replaced(target: str, *, force: bool = False) -> Iterator[Path]:
             yield path
 
 
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """A folder to fill, which becomes `target` when the block ends; after an error nothing is there.
+
+    BadCall for a target that holds something, or that cannot be made.
+    """
+    target = target.expanduser()
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise BadCall(f"--out {target} exists and holds something; name a new folder")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as aside:
+            work = Path(aside) / "work"
+            work.mkdir()
+            yield work
+            os.replace(work, target)
+    except OSError as exc:
+        raise BadCall(f"{target}: {exc.strerror or exc}") from exc
+
+
 def _found(target: str) -> tuple[Any, str]:
     """The file system and the path in it; None for this machine's own."""
     if "://" not in target and "::" not in target:

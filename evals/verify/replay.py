@@ -10,10 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agentenv.agents.base import AgentSpec, Move, Seat
-from agentenv.errors import EpisodeCut
+from agentenv.agents.recorded import recorded as recorded_agent
 from agentenv.pool import EnvPool
-from agentenv.protocol import Action
 from agentenv.rollout import play
 from agentenv.trajectory import Trajectory
 
@@ -39,28 +37,9 @@ class Divergence:
         )
 
 
-class Recorded:
-    """Sends a record's actions, one a turn, and ends as it ended."""
-
-    def __init__(self, trajectory: Trajectory) -> None:
-        self._left = iter(trajectory.turns)
-        self._outcome = trajectory.outcome
-
-    async def start(self, seat: Seat) -> None:
-        """Nothing is needed of the seat."""
-
-    async def act(self, observation: str) -> Move:
-        """The next recorded action, whatever is shown."""
-        turn = next(self._left, None)
-        if turn is None:
-            raise EpisodeCut(self._outcome, "as recorded")
-        return Move(action=Action(text=turn.action, malformed=turn.malformed))
-
-
 async def replay(pool: EnvPool, recorded: Trajectory) -> Divergence | None:
     """Play the actions again; None when observations, rewards and end are those of the record."""
-    agent = AgentSpec(name="replay", describe={}, make=lambda: Recorded(recorded))
-    return compared(recorded, await play(pool, recorded.task, agent))
+    return compared(recorded, await play(pool, recorded.task, recorded_agent(recorded)))
 
 
 def compared(recorded: Trajectory, replayed: Trajectory) -> Divergence | None:

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agentenv.agents.base import AgentSpec
+from agentenv.agents.recorded import Recorded
 from agentenv.errors import BadCall
 from agentenv.pool import EnvPool
 from agentenv.protocol import Outcome
@@ -26,7 +27,6 @@ from evals.store.plans import NewRun, utc_now
 from evals.suite import parse
 from evals.verify.marks import keep_mark
 from evals.verify.record import RunRecord, from_store
-from evals.verify.replay import Recorded
 
 if TYPE_CHECKING:
     from evals.store.store import Store

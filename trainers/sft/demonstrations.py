@@ -10,7 +10,7 @@ import random
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from agentenv.agents.base import Agent, AgentSpec, Move, Seat
 from agentenv.agents.parse import NO_FUNCTIONS, written
@@ -140,32 +140,41 @@ def read(settings: DemonstrationSettings, renderer: Renderer) -> list[Trajectory
 def with_tokens(record: Trajectory, settings: DemonstrationSettings, renderer: Renderer) -> Trajectory:
     """The record with the tokens of each turn; unchanged where it has those of this vocabulary.
 
-    A turn's `messages` are taken as they were; a scripted turn has none, and becomes observation and action.
+    A turn's `messages` are taken as they were; a scripted turn has none, and becomes observation and action. A turn
+    whose last message has `weight` 0 is not imitated: what was said there is part of the next turn's prompt.
     """
     if _has_tokens(record, renderer):
         return record
     form = load_format(settings.format)
     functions = FunctionTable.of(get_spec(record.env).functions) if form.call else NO_FUNCTIONS
     turns: list[Turn] = []
-    last: list[int] = []
-    for number, turn in enumerate(record.turns):
+    added: list[int] = []  # since the last turn that is imitated
+    carried: list[dict[str, Any]] = []
+    last: list[int] | None = None
+    for turn in record.turns:
         messages = turn.messages or [
             {"role": "user", "content": turn.observation},
             {"role": "assistant", "content": written(turn.action, form, functions)},
         ]
         *heard, said = messages
-        added = renderer.prompt(heard) if number == 0 else renderer.extend(heard, after=last)
+        added += renderer.prompt(heard) if last is None else renderer.extend(heard, after=last)
+        carried += messages
         last = renderer.reply(str(said["content"]))
+        if said.get("weight") == 0:
+            added += last
+            continue
         turns.append(
             replace(
                 turn,
+                messages=carried if turn.messages else None,
                 prompt_ids=added,
-                fresh=number == 0,
+                fresh=not turns,
                 token_ids=last,
                 logprobs=[0.0] * len(last),
                 policy_version=0,
             )
         )
+        added, carried = [], []
     return replace(record, turns=turns)
 
 
