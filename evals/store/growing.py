@@ -44,18 +44,17 @@ def place_for(engine: Engine, new: NewRun, *, name: str) -> Place | None:
         found = connection.execute(
             query.join(TaskRow, (TaskRow.run_id == SlotRow.run_id) & (TaskRow.position == SlotRow.position)).where(same)
         ).first()
-        changes = {"finished_at": utc_now()}
+        touched = update(RunRow).where(RunRow.id == run).values(finished_at=utc_now())
         if found is None:
-            found = _add_task(connection, replace(new, id=run))
-            connection.execute(update(RunRow).where(RunRow.id == run).values(planned=RunRow.planned + 1, **changes))
-        else:
-            connection.execute(update(RunRow).where(RunRow.id == run).values(**changes))
-        slot, tries, state = found
-        return Place(run=run, slot=slot, tries=tries) if state == "open" else None
+            slot = _add_task(connection, replace(new, id=run))
+            connection.execute(touched.values(planned=RunRow.planned + 1))
+            return Place(run=run, slot=slot, tries=0)
+        connection.execute(touched)
+        return Place(run=run, slot=found.slot, tries=found.tries) if found.state == "open" else None
 
 
-def _add_task(connection: Connection, new: NewRun) -> tuple[int, int, str]:
-    """The next task of a run that is there, with its one slot."""
+def _add_task(connection: Connection, new: NewRun) -> int:
+    """The next task of a run that is there, with its one slot, whose number is returned."""
     last = select(func.max(SlotRow.slot)).where(SlotRow.run_id == new.id)
     position = connection.execute(last).scalar_one() + 1
     first = connection.execute(select(RunRow.first_attempt).where(RunRow.id == new.id)).scalar_one()
@@ -63,7 +62,7 @@ def _add_task(connection: Connection, new: NewRun) -> tuple[int, int, str]:
     connection.execute(insert(TaskRow), [{**values, "position": position}])
     slot = {"run_id": new.id, "slot": position, "position": position, "attempt": first}
     connection.execute(insert(SlotRow), [slot])
-    return position, 0, "open"
+    return int(position)
 
 
 def _run_of(connection: Connection, new: NewRun, name: str) -> str | None:

@@ -1,5 +1,6 @@
 """The application: `agentenv leaderboard --web` runs it, and `agentenv serve` mounts it. Looking only: every route is a
-GET, and the connections of its store cannot write.
+GET, and the connections of its store cannot write. With a room, people can play too: the routes under `/play` are the
+room's, whose store is its own.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from evals.web.site import HERE, Site
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from evals.web.play.room import Room
+
 Page = Callable[[Site, "Request"], Response]
 
 PAGES: dict[str, Page] = {
@@ -39,19 +42,27 @@ PAGES: dict[str, Page] = {
 }
 
 
-def make_app(store: ReadOnlyStore | None = None) -> Starlette:
-    """The pages over a store, else over the configured one."""
-    site = Site(store or ReadOnlyStore.open())
+def make_app(store: ReadOnlyStore | None = None, *, room: Room | None = None) -> Starlette:
+    """The pages over a store, else over the configured one; with a room, the page to play on."""
+    site = Site(store or ReadOnlyStore.open(), playing=room is not None)
     routes = [Route(path, _endpoint(site, page), methods=["GET"]) for path, page in PAGES.items()]
     static = Mount("/static", StaticFiles(directory=HERE / "static"))
     return Starlette(
-        routes=[*routes, static],
+        routes=[*routes, static, *_play(site, room)],
         middleware=[Middleware(Headers)],
         exception_handlers={
             HTTPException: lambda request, exc: _refused(site, request, exc),
             AgentEnvError: lambda request, exc: _refused(site, request, exc),
         },
     )
+
+
+def _play(site: Site, room: Room | None) -> list[Route | Mount]:
+    if room is None:
+        return []
+    from evals.web.play import routes
+
+    return routes.routes(room, lambda request, values: site.render(request, "play.html", **values))
 
 
 def _endpoint(site: Site, page: Page) -> Callable[[Request], Response]:

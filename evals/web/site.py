@@ -26,12 +26,13 @@ HERE = Path(__file__).parent
 class Site:
     """One for an application; threads share it."""
 
-    def __init__(self, store: ReadOnlyStore) -> None:
+    def __init__(self, store: ReadOnlyStore, *, playing: bool = False) -> None:
         self.store = store
         self.indexes = Indexes()
         self.spending: Memo[dict[str, tuple[float, int, int, int]]] = Memo(4096)
         self.comparisons: Memo[dict[str, Any]] = Memo(32)
         self._templates = templates()
+        self._templates.globals["playing"] = playing
 
     def render(self, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
         """A page. `base` is where the application is mounted."""
@@ -42,7 +43,7 @@ class Site:
 def templates() -> Environment:
     """Everything that a template prints is escaped, and hidden characters of texts are made visible before."""
     made = Environment(
-        loader=FileSystemLoader(HERE / "templates"),
+        loader=FileSystemLoader([HERE / "templates", HERE / "play" / "templates"]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
