@@ -335,6 +335,10 @@ def leaderboard(
     published: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="YAML of published scores to show beside; repeatable.")
     ] = None,
+    web: Annotated[
+        bool, typer.Option("--web", help="Show it in the browser, with runs, comparisons and episodes, until Ctrl-C.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of --web; 0 takes a free one.")] = 8010,
     json: Json = False,
 ) -> None:
     """Show how the agents compare: success rates with intervals and the ranks that the data allow, invalid episodes,
@@ -345,7 +349,12 @@ def leaderboard(
       agentenv leaderboard
       agentenv leaderboard --suite demo --json
       agentenv leaderboard --published scores.yaml
+      agentenv leaderboard --web --port 8010
     """
+    if web:
+        from evals.web.serve import serve
+
+        return serve(port, json=json)
     from agentenv.cli.tables import print_json
     from evals.boards import board, published_beside
     from evals.report import print_board

@@ -54,6 +54,7 @@ def serve(specs: Sequence[EnvSpec], config: ServeConfig, *, on_ready: Callable[[
     import uvicorn
 
     from agentenv.server.app import make_app
+    from agentenv.server.mounts import mounts
 
     if config.token is None and not is_loopback(config.host):
         raise BadCall(
@@ -74,9 +75,11 @@ def serve(specs: Sequence[EnvSpec], config: ServeConfig, *, on_ready: Callable[[
         oracle=config.oracle,
     )
     hosts = {*own_hosts(config.host), *config.allow_hosts}
+    app = make_app(sessions, hosts=hosts, token=config.token)
+    app.router.routes.extend(mounts())
     server = uvicorn.Server(
         uvicorn.Config(
-            make_app(sessions, hosts=hosts, token=config.token),
+            app,
             log_level="warning",
             access_log=False,
             ws_max_size=sessions.limits.max_body_bytes,

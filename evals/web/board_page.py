@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from evals.boards import board
-from evals.leaderboard import ALL, Row, same_row
+from evals.leaderboard import ALL, Row, row_key
 from evals.report import invalid_text, measured, ranks, runs_text, warnings
 from evals.store.database import reading
-from evals.verify.marks import mark_of, marks
 from evals.web import plots, queries, spreadsheet
 from evals.web.site import Site, asked
 
@@ -46,7 +46,6 @@ class Line:
     cost: float | None
     """Of a valid attempt, on average, in the price table's currency."""
     tokens: float | None
-    verified: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +113,12 @@ def shown(site: Site, wanted: dict[str, str]) -> tuple[list[Row], list[Line]]:
 
 
 def _lines(site: Site, rows: Sequence[Row], runs: Sequence[RunRow]) -> Iterable[Line]:
-    by_id = {run.id: run for run in runs}
-    verdicts = marks(site.store, runs)
-    pools = {id_: [run for run in runs if same_row(run, by_id[id_])] for id_ in dict.fromkeys(row.run for row in rows)}
+    pools: dict[tuple[str, ...], list[RunRow]] = defaultdict(list)
+    keys = {run.id: row_key(run) for run in runs}
+    for run in runs:
+        pools[keys[run.id]].append(run)
     for row in rows:
-        pool = pools[row.run]
+        pool = pools[keys[row.run]]
         part = row.measure
         low, high = (part.ci_low, part.ci_high) if row.metric == "success" else (part.score_low, part.score_high)
         cost, tokens = _spent(site, pool, row.env)
@@ -132,7 +132,6 @@ def _lines(site: Site, rows: Sequence[Row], runs: Sequence[RunRow]) -> Iterable[
             high=high,
             cost=cost,
             tokens=tokens,
-            verified=mark_of(verdicts.get(run.id) for run in pool),
         )
 
 
@@ -198,4 +197,4 @@ def _scatter(lines: Sequence[Line]) -> plots.Scatter | None:
 
 
 def _flat(line: Line) -> dict[str, Any]:
-    return {**line.row.to_json(), "verified": line.verified, "cost": line.cost, "tokens": line.tokens}
+    return {**line.row.to_json(), "cost": line.cost, "tokens": line.tokens}

@@ -10,17 +10,21 @@ _HIDDEN = re.compile(
 )
 """Control characters but for tab and line feed; directions; what takes no room."""
 
+_NAMES = (
+    "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "TAB", "LF", "VT", "FF", "CR", "SO", "SI",
+    "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US",
+)  # fmt: skip
+"""Of the control characters, as ASCII has them; their own symbols are missing from many fonts."""
+
 
 def visible(text: str) -> str:
-    """The text with a symbol for every character that is not seen or acts on a terminal: `␛[31m` for red."""
+    """The text with a name for every character that is not seen or acts on a terminal: `⟨ESC⟩[31m` for red."""
     return _HIDDEN.sub(_symbol, text)
 
 
 def _symbol(match: re.Match[str]) -> str:
     code = ord(match.group())
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"
+    return f"⟨{_NAMES[code]}⟩" if code < len(_NAMES) else f"⟨U+{code:04X}⟩"
 
 
 def typeable(text: str) -> bool:
