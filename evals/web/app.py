@@ -41,19 +41,19 @@ PAGES: dict[str, Page] = {
 }
 
 
-def make_app(store: ReadOnlyStore | None = None, *, room: Room | None = None) -> Starlette:
+def make_app(store: ReadOnlyStore | None = None, *, room: Room | None = None) -> Headers:
     """The pages over a store, else over the configured one; with a room, the page to play on."""
     site = Site(store or ReadOnlyStore.open(), playing=room is not None)
     routes = [Route(path, _endpoint(site, page), methods=["GET"]) for path, page in PAGES.items()]
     static = Mount("/static", StaticFiles(directory=HERE / "static"))
-    return Starlette(
+    app = Starlette(
         routes=[*routes, static, *_play(site, room)],
-        middleware=[Middleware(Headers)],
         exception_handlers={
             HTTPException: lambda request, exc: _refused(site, request, exc),
             AgentEnvError: lambda request, exc: _refused(site, request, exc),
         },
     )
+    return Headers(app)  # around everything, also around what an unforeseen error answers
 
 
 def _play(site: Site, room: Room | None) -> list[Route | Mount]:
