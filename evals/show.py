@@ -49,6 +49,13 @@ def about(store: Store, run: RunRow, *, partial: bool = False) -> dict[str, Any]
         "planned": progress.planned,
         "valid": progress.valid,
         "invalid": progress.lost,
+        "tries": run.tries,
+        "prompt_tokens": run.prompt_tokens,
+        "completion_tokens": run.completion_tokens,
+        "cost": run.cost if run.priced else None,
+        "reopened": run.reopened,
+        "deleted_at": run.deleted_at,
+        "journal": run.journal,
         "worlds": run.worlds,
         "software": run.software,
         "rows": [row.to_json() for row in pooled_rows(data)],
@@ -165,7 +172,12 @@ def print_about(facts: dict[str, Any]) -> None:
     typer.echo(f"{facts['run']}: {facts['agent']} on {facts['suite']} ({facts['suite_hash'][:8]})")
     typer.echo(f"begun {facts['created_at'][:19]}, {facts['valid']} valid and {facts['invalid']} invalid")
     typer.echo(f"of {facts['planned']} planned episodes; agent {facts['agent_hash'][:8]}: {facts['description']}")
-    if facts["finished_at"] is None:
+    if facts["prompt_tokens"] or facts["completion_tokens"]:
+        cost = "unknown" if facts["cost"] is None else f"{facts['cost']:.4f}"
+        typer.echo(f"{facts['prompt_tokens']} prompt and {facts['completion_tokens']} completion tokens; cost {cost}")
+    for entry in facts["journal"]:
+        typer.echo(f"{entry['at'][:19]}: {entry['what']}: {entry['reason']}")
+    if facts["finished_at"] is None and facts["deleted_at"] is None:
         typer.echo(f"not finished ({facts['stopped'] or 'running, or killed'}): agentenv eval resume {facts['run']}")
     print_table([_line(row) for row in facts["rows"]])
     print_table([{"env": o["env"], "outcome": o["outcome"], "episodes": str(o["count"])} for o in facts["outcomes"]])

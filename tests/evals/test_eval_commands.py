@@ -314,6 +314,9 @@ def test_attempts_are_opened_again_and_episodes_deleted_by_command(capsys, playe
     assert (code, json.loads(out)) == (0, {"run": run, "deleted": 6})
     code, out, _ = call(capsys, "eval", "list", "--json")
     assert {row["run"]: row["state"] for row in json.loads(out)}[run] == "deleted"
+    code, out, _ = call(capsys, "eval", "show", run)
+    assert "opened 3 settled attempts again: to see" in out
+    assert "deleted 6 episodes: to see" in out
     code, out, _ = call(capsys, "leaderboard", "--json")
     assert code == 0
     assert {row["deleted"] for row in json.loads(out) if row["agent"] == "noop"} == {1}
