@@ -156,11 +156,12 @@ def with_tokens(record: Trajectory, settings: DemonstrationSettings, renderer: R
             {"role": "user", "content": turn.observation},
             {"role": "assistant", "content": written(turn.action, form, functions)},
         ]
-        *heard, said = messages
+        untrained = messages[-1].get("weight") == 0
+        *heard, said = plain = [{k: v for k, v in message.items() if k != "weight"} for message in messages]
         added += renderer.prompt(heard) if last is None else renderer.extend(heard, after=last)
-        carried += messages
+        carried += plain
         last = renderer.reply(str(said["content"]))
-        if said.get("weight") == 0:
+        if untrained:
             added += last
             continue
         turns.append(

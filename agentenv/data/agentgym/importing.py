@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentenv.data.agentgym.files import EVAL, Row
+from agentenv.data.agentgym.files import EVAL, TRAIN, Row
 from agentenv.data.agentgym.places import Place, Status
 from agentenv.protocol import TaskRef
 from agentenv.trajectory import Trajectory, write_jsonl
@@ -29,8 +29,14 @@ class Item:
     place: Place
 
     def task(self, *, stand_ins: bool) -> TaskRef | None:
-        """The task that is played for it; None where there is none."""
-        return self.place.task or (self.place.stand_in if stand_ins else None)
+        """The task that is played for it; None where there is none.
+
+        What stands in for a task to train on is one of `train` itself, and no other item has one of these.
+        """
+        instead = self.place.stand_in if stand_ins else None
+        if instead is not None and (instead.split == "train") != (self.row.role == TRAIN):
+            instead = None
+        return self.place.task or instead
 
     def to_json(self) -> dict[str, Any]:
         """For the list of items."""

@@ -21,7 +21,9 @@ from agentenv.render import load_renderer
 from agentenv.rollout import rollout
 from agentenv.trained_on import trained_on
 from agentenv.trajectory import Trajectory, write_jsonl
+from trainers.audit import audit_record
 from trainers.config import EnvironmentSettings, TrainConfig
+from trainers.episodes import episode_of
 from trainers.settings import BadSetting
 from trainers.sft.config import DemonstrationSettings, SftConfig
 from trainers.sft.demonstrations import chosen, demonstrate, read, with_tokens
@@ -132,6 +134,58 @@ def test_a_record_with_messages_keeps_them(model):
     found = with_tokens(replace(record, turns=spoken), data_of(), renderer)
     assert [renderer.decode(turn.token_ids) for turn in found.turns] == ["go"] * len(spoken)
     assert f"<{record.turns[0].observation}>" in renderer.decode(found.turns[0].prompt_ids)
+
+
+def spoken(record: Trajectory, unlearned: set[int]) -> Trajectory:
+    """The record with messages; replies of the turns in `unlearned` have weight 0."""
+    turns = []
+    for number, turn in enumerate(record.turns):
+        said = {"role": "assistant", "content": f"{turn.action} {number}"}
+        if number in unlearned:
+            said["weight"] = 0
+        turns.append(replace(turn, messages=[{"role": "user", "content": turn.observation}, said]))
+    return replace(record, turns=turns)
+
+
+@pytest.mark.parametrize("unlearned", [{0}, {1}, {0, 1}, {1, 2}])
+def test_a_reply_of_weight_0_is_seen_and_not_trained(model, unlearned):
+    renderer = load_renderer(model)
+    record = max(oracle_records(6), key=lambda r: len(r.turns))
+    assert len(record.turns) > 3
+    whole = episode_of(with_tokens(spoken(record, set()), data_of(), renderer))
+    some = with_tokens(spoken(record, unlearned), data_of(), renderer)
+    episode = episode_of(some)
+    [all_of_it], [part] = whole.segments, episode.segments
+    assert part.tokens.tolist() == all_of_it.tokens.tolist(), "the model sees the same conversation"
+    left_out = np.isin(all_of_it.turn, list(unlearned))
+    assert left_out.sum() > 0
+    assert part.mask.tolist() == (all_of_it.mask & ~left_out).tolist()
+    audit_record(some, renderer, where="record").raise_on_error("the record")
+
+
+def test_an_opening_of_weight_0_is_rendered_like_any_other(model):
+    renderer = load_renderer(model)
+    [record] = oracle_records(1)
+    opening = [{"role": "user", "content": "Rules"}, {"role": "assistant", "content": "Ok."}]
+    flagged = [opening[0], {**opening[1], "weight": 0}]
+
+    def opened(messages) -> Trajectory:
+        first, *others = spoken(record, set()).turns
+        turns = [replace(first, messages=[*messages, *first.messages]), *others]
+        return with_tokens(replace(record, turns=turns), data_of(), renderer)
+
+    assert opened(flagged) == opened(opening)
+    assert "Ok." not in [renderer.decode(turn.token_ids) for turn in opened(flagged).turns]
+
+
+def test_what_follows_the_last_reply_to_learn_is_left_out_and_an_episode_without_one_is_none(model):
+    renderer = load_renderer(model)
+    [record] = oracle_records(1)
+    last = len(record.turns) - 1
+    assert len(with_tokens(spoken(record, {last}), data_of(), renderer).turns) == last
+    nothing = with_tokens(spoken(record, set(range(last + 1))), data_of(), renderer)
+    with pytest.raises(BadCall, match="no episode is left to imitate: 1 without a turn"):
+        chosen([nothing], data_of())
 
 
 def test_what_is_left_out_is_counted_by_reason(model):
