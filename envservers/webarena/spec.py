@@ -106,6 +106,7 @@ SPEC = EnvSpec(
         _shortcut("nearest_words", 0.08, "clicks what shares most words with the objective, then answers from there"),
     ),
     world="agentenv-webarena-v1",
+    replay="With engine=lite nothing; with engine=chromium the browser's build, its fonts and the size of the screen.",
     prompt="envservers.webarena:prompt.yaml",
     other_prompts={"webarena": "envservers.webarena:prompt_fenced.yaml"},
     functions=FUNCTIONS,

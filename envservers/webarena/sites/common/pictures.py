@@ -1,4 +1,4 @@
-"""Product pictures and icons as inline SVG: fifteen silhouettes, palettes and angles. Nothing is fetched."""
+"""Product pictures and icons as inline SVG: silhouettes, palettes and angles. Nothing is fetched."""
 
 from __future__ import annotations
 
