@@ -13,8 +13,8 @@ S, F, E, L = Outcome.SUCCESS, Outcome.FAILURE, Outcome.ENV_ERROR, Outcome.INFRA_
 
 KEYS = {
     "run", "agent", "suite", "env", "tasks", "attempts", "n", "invalid", "success", "success_low", "success_high",
-    "ci_low", "ci_high", "ci_method", "score",
-    "agent_hash", "suite_hash", "world_hash", "verified", "world", "split", "reference", "runs", "unfinished", "rank", "status",
+    "ci_low", "ci_high", "ci_method", "score", "verified",
+    "agent_hash", "suite_hash", "world_hash", "world", "split", "reference", "runs", "unfinished", "rank", "status",
     "planned", "done", "wanted", "partial", "retried", "invalid_share", "untested", "se", "rerun_low", "rerun_high",
     "mean_return", "return_low", "return_high", "mean_steps", "success_steps", "malformed",
     "rank_low", "rank_high", "table_hash", "deleted", "extended", "reopened", "configurations", "seen", "dependent",
