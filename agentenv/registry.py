@@ -187,6 +187,8 @@ class EnvSpec:
     functions: tuple[Mapping[str, Any], ...] = ()
     """What may be called: `name`, `description`, `parameters` (JSON Schema) and `text`, the action that a call makes.
     See agentenv.functions."""
+    replay: str = ""
+    """What must be equal, beside the task and the actions, for an episode to come out byte for byte again, in words."""
     unreplayable: str = ""
     """`module:function`, `(options) -> str`: why an episode under these options may come out otherwise when its actions
     are sent again; empty where it may not. Without one every episode replays."""

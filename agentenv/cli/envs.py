@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +37,7 @@ def envs(
     from agentenv.cli.tables import print_json, print_table
 
     if env is not None:
+        from agentenv.cli.card import card, print_card
         from agentenv.cli.target import target
 
         spec, options = target(env, env_option or [])
@@ -45,7 +45,7 @@ def envs(
             listed = _listed(spec, list_, file)
             return print_json(listed) if json else print_table(listed, tuple(listed[0]) if listed else ("id",))
         about = card(spec, options)
-        return print_json(about) if json else _print_card(about)
+        return print_json(about) if json else print_card(about)
     rows = listing()
     if json:
         return print_json(rows)
@@ -74,26 +74,6 @@ def listing() -> list[dict[str, Any]]:
     return rows
 
 
-def card(spec: EnvSpec, options: dict[str, Any]) -> dict[str, Any]:
-    """The spec's card, the splits under these options by difficulty, and what the env's own `facts` adds."""
-    tasks = spec.task_set(options)
-    splits = {}
-    for split in tasks.splits():
-        graded = Counter(tasks.get(split, index).difficulty for index in range(tasks.count(split)))
-        splits[split] = {
-            "tasks": tasks.count(split),
-            "by_difficulty": {str(level): graded[level] for level in sorted(graded) if level},
-        }
-    about = {**spec.card(), "options_used": spec.resolve_options(options), "tasks_digest": tasks.digest}
-    return {**about, "splits": splits, "facts": facts(spec, options)}
-
-
-def facts(spec: EnvSpec, options: dict[str, Any]) -> dict[str, Any]:
-    """What the optional function `facts(options)` beside the env's task factory tells; empty without one."""
-    found = getattr(importlib.import_module(spec.tasks.partition(":")[0]), "facts", None)
-    return dict(found(spec.resolve_options(options))) if found else {}
-
-
 def _listed(spec: EnvSpec, name: str, file: Path | None) -> list[dict[str, Any]]:
     """The rows of one of an env's listings."""
     from agentenv.errors import BadCall
@@ -109,36 +89,5 @@ def _counts(tasks: dict[str, int]) -> str:
     return ", ".join(f"{split} {count}" for split, count in tasks.items())
 
 
-def _levels(graded: dict[str, int]) -> str:
-    return ", ".join(f"{level}: {count}" for level, count in graded.items())
-
-
 def _lost(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "title": f"unavailable: {row['unavailable']}"}
-
-
-def _print_card(about: dict[str, Any]) -> None:
-    from agentenv.cli.tables import print_table
-
-    typer.echo(f"{about['id']} {about['version']}: {about['title']}")
-    for key in ("world", "licence", "concurrency", "max_steps", "needs", "success_rule"):
-        if about[key]:
-            value = ", ".join(about[key]) if isinstance(about[key], tuple) else about[key]
-            typer.echo(f"  {key.replace('_', ' ')}: {value}")
-    typer.echo("  actions:")
-    for line in about["action_grammar"].splitlines():
-        typer.echo(f"    {line}")
-    print_table(
-        (
-            {"split": name, "tasks": split["tasks"], "by_difficulty": _levels(split["by_difficulty"])}
-            for name, split in about["splits"].items()
-        ),
-        ("split", "tasks", "by_difficulty"),
-    )
-    if about["options"]:
-        options = [{**o, "option": o["name"], "default": repr(o["default"])} for o in about["options"]]
-        print_table(options, ("option", "type", "default", "scope", "choices", "help"))
-    for listing in about["listings"]:
-        typer.echo(f"  --list {listing['name']}: {listing['about']}")
-    for key, value in about["facts"].items():
-        typer.echo(f"  {key.replace('_', ' ')}: {value}")

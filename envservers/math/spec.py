@@ -83,6 +83,7 @@ SPEC = EnvSpec(
     ),
     world="agentenv-math-v1",
     last_action_decides=True,
+    replay="Equal everywhere: nothing but the task and the actions decides.",
     prompt="envservers.math:prompt.yaml",
     functions=(
         _function(

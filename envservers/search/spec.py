@@ -91,6 +91,10 @@ SPEC = EnvSpec(
     world="agentenv-search-v1",
     last_action_decides=True,
     unreplayable="envservers.search.tasks:unreplayable",
+    replay=(
+        "Equal everywhere with BM25, whose scores are rounded and whose ties go by passage; dense and remote "
+        "retrievers promise nothing."
+    ),
     prompt="envservers.search:prompt.yaml",
     functions=(
         {

@@ -89,6 +89,10 @@ SPEC = EnvSpec(
     ),
     world="agentenv-sql-v1",
     last_action_decides=True,
+    replay=(
+        "The version of SQLite, where a query leaves the choice of rows to it; limits count instructions, never "
+        "seconds."
+    ),
     prompt="envservers.sql:prompt.yaml",
     functions=(
         _function("list_tables", "List the tables of the database. Only in mode multi.", "tables"),

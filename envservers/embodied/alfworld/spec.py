@@ -73,6 +73,7 @@ SPEC = EnvSpec(
     snapshots=True,
     licence="Apache-2.0",
     world="agentenv-alfworld-v1",
+    replay="Equal everywhere: nothing but the task and the actions decides.",
     prompt="envservers.embodied.alfworld:prompt.yaml",
     functions=(
         _function("goto", "Go to a receptacle.", "go to {recep}", recep=_PLACE),

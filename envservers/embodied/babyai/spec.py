@@ -82,6 +82,7 @@ SPEC = EnvSpec(
     shortcuts=SHORTCUTS,
     snapshots=True,
     licence="Apache-2.0; worlds from minigrid (MIT)",
+    replay="The versions of minigrid and numpy, which draw the worlds; a world that is not the task's is refused.",
     prompt="envservers.embodied.babyai:prompt.yaml",
     functions=(
         _function("turn_left", "Turn left on the spot."),

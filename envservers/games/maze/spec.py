@@ -34,6 +34,7 @@ SPEC = EnvSpec(
     snapshots=True,
     shortcuts=(RANDOM,),
     world="agentenv-maze-v1",
+    replay="Equal everywhere: nothing but the task and the actions decides.",
     prompt="envservers.games.maze:prompt.yaml",
     functions=(
         {

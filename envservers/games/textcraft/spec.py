@@ -44,6 +44,7 @@ SPEC = EnvSpec(
     snapshots=True,
     shortcuts=(RANDOM,),
     world="agentenv-textcraft-v1",
+    replay="Equal everywhere: nothing but the task and the actions decides.",
     prompt="envservers.games.textcraft:prompt.yaml",
     functions=(
         {

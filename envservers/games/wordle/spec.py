@@ -35,6 +35,7 @@ SPEC = EnvSpec(
     shortcuts=(RANDOM,),
     licence="Apache-2.0; word lists from SCOWL (permissive, see data/COPYRIGHT.scowl)",
     world="agentenv-wordle-v1",
+    replay="Equal everywhere: nothing but the task and the actions decides.",
     prompt="envservers.games.wordle:prompt.yaml",
     functions=(
         {

@@ -69,6 +69,9 @@ SPEC = EnvSpec(
     shortcuts=(replace(RANDOM, ceiling=0.02),),
     needs=("java",),
     licence="Apache-2.0; the simulator is ScienceWorld by the Allen Institute for AI, Apache-2.0",
+    replay=(
+        "The simulator's archive, known by its sha256, the version of Java, its flags, and the option simplifications."
+    ),
     prompt="envservers.science.sciworld:prompt.yaml",
     functions=FUNCTIONS,
     extra="science",

@@ -77,6 +77,7 @@ SPEC = EnvSpec(
         ),
     ),
     world="agentenv-webshop-v1",
+    replay="The version of SQLite, whose ranks are rounded before ties go by the product's id.",
     prompt="envservers.shop.webshop:prompt.yaml",
     functions=(
         {

@@ -54,6 +54,7 @@ SPEC = EnvSpec(
         ),
     ),
     world="agentenv-todo-v1",
+    replay="Equal everywhere: nothing but the task and the actions decides.",
     prompt="envservers.tools.todo:prompt.yaml",
     functions=TOOLKIT.functions,
     malformed_text=f'ERROR | {{reason}}. Answer with one action in the form "{FORM}".',

@@ -100,6 +100,7 @@ def test_a_card_counts_its_tasks_by_difficulty_under_the_given_options(cli):
     assert card["options_used"]["size"] == 4
     for split in card["splits"].values():
         assert sum(split["by_difficulty"].values()) in (0, split["tasks"])
+        assert sum(split["by_category"].values()) in (0, split["tasks"])
     assert {"id", "action_grammar", "success_rule", "max_steps", "options", "tasks_digest", "facts"} <= set(card)
 
 
