@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from agentenv.errors import AgentEnvError, BadRequest, BodyTooLarge, NotFound, NotJson
@@ -66,8 +66,10 @@ _batch = msgspec.json.Decoder(BatchBody)
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def make_app(sessions: Sessions, *, hosts: Iterable[str] = (), token: str | None = None) -> Starlette:
-    """The application over `sessions`, which live and end with it."""
+def make_app(
+    sessions: Sessions, *, hosts: Iterable[str] = (), token: str | None = None, pages: Sequence[Mount] = ()
+) -> Starlette:
+    """The application over `sessions`, which live and end with it; `pages` are open to look at without the token."""
 
     async def create(request: Request) -> Response:
         return write(await sessions.handle(CreateCall(body=await read(request, _create))))
@@ -138,8 +140,8 @@ def make_app(sessions: Sessions, *, hosts: Iterable[str] = (), token: str | None
         _route("/v1", plain, "GET"),
     ]
     app = Starlette(
-        routes=routes,
-        middleware=[Middleware(Guard, hosts=tuple(hosts), token=token)],
+        routes=[*routes, *pages],
+        middleware=[Middleware(Guard, hosts=tuple(hosts), token=token, open_under=[page.path for page in pages])],
         exception_handlers={HTTPException: _http_problem, Exception: _internal_problem},
         lifespan=lambda app: _lifespan(sessions),
     )

@@ -35,8 +35,12 @@ def is_loopback(host: str) -> bool:
 class Guard:
     """ASGI middleware that refuses with a problem document, or closes a socket before it opens."""
 
-    def __init__(self, app: ASGIApp, *, hosts: Iterable[str], token: str | None) -> None:
+    def __init__(
+        self, app: ASGIApp, *, hosts: Iterable[str], token: str | None, open_under: Iterable[str] = ()
+    ) -> None:
         self.app = app
+        self._open_under = tuple(f"{path}/" for path in open_under)
+        """Paths that need no token, with whatever is below them."""
         self.hosts = frozenset(_shown(host) for host in hosts) | LOOPBACK
         self.token = token.encode() if token else None
 
@@ -66,10 +70,13 @@ class Guard:
             raise ForeignHost(f"host {name!r} is not served here; it answers to {', '.join(sorted(self.hosts))}")
         if origin is not None and not self._own(origin.decode("latin-1")):
             raise ForeignOrigin(f"pages of {origin.decode('latin-1')!r} may not call this server")
-        if self.token is not None and scope["path"] not in OPEN_PATHS:
+        if self.token is not None and not self._open(scope["path"]):
             scheme, _, given = (authorization or b"").partition(b" ")
             if scheme.lower() != b"bearer" or not hmac.compare_digest(given.strip(), self.token):
                 raise Unauthorized("missing or wrong token; send `Authorization: Bearer TOKEN`")
+
+    def _open(self, path: str) -> bool:
+        return path in OPEN_PATHS or f"{path}/".startswith(self._open_under)
 
     def _own(self, origin: str) -> bool:
         try:

@@ -54,7 +54,7 @@ def serve(specs: Sequence[EnvSpec], config: ServeConfig, *, on_ready: Callable[[
     import uvicorn
 
     from agentenv.server.app import make_app
-    from agentenv.server.mounts import mounts
+    from agentenv.server.mounts import Served, mounts
 
     if config.token is None and not is_loopback(config.host):
         raise BadCall(
@@ -75,8 +75,8 @@ def serve(specs: Sequence[EnvSpec], config: ServeConfig, *, on_ready: Callable[[
         oracle=config.oracle,
     )
     hosts = {*own_hosts(config.host), *config.allow_hosts}
-    app = make_app(sessions, hosts=hosts, token=config.token)
-    app.router.routes.extend(mounts())
+    pages = mounts(Served(sessions=sessions, token=config.token))
+    app = make_app(sessions, hosts=hosts, token=config.token, pages=pages)
     server = uvicorn.Server(
         uvicorn.Config(
             app,

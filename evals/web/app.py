@@ -23,6 +23,7 @@ from evals.web.site import HERE, Site
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from agentenv.server.mounts import Served
     from evals.web.play.room import Room
 
 Page = Callable[[Site, "Request"], Response]
@@ -54,6 +55,13 @@ def make_app(store: ReadOnlyStore | None = None, *, room: Room | None = None) ->
         },
     )
     return Headers(app)  # around everything, also around what an unforeseen error answers
+
+
+def mounted(served: Served) -> Headers:
+    """The pages as a server of environments has them: on its sessions people can play."""
+    from evals.web.play.room import Room
+
+    return make_app(room=Room(served.sessions, token=served.token))
 
 
 def _play(site: Site, room: Room | None) -> list[Route | Mount]:
