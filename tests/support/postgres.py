@@ -79,11 +79,11 @@ class Postgres:
         self._numbers = 0
         self._wait(found / "pg_isready")
 
-    def new(self) -> URL:
-        """A database with nothing in it."""
+    def new(self, *, like: URL | None = None) -> URL:
+        """A database with nothing in it, or a copy of one that nobody is connected to."""
         self._numbers += 1
         name = f"runs{self._numbers}"
-        self._command(f"CREATE DATABASE {name}")
+        self._command(f"CREATE DATABASE {name} TEMPLATE {'template1' if like is None else like.database}")
         return self.url(name)
 
     def drop(self, url: URL) -> None:
