@@ -1,20 +1,17 @@
 """What is asked of the database, each question a method.
 
 An episode is one transaction: its row, its turns, the slot and the counters of task and run change together or not at
-all. Rows are locked in one order everywhere: slots, blobs, tasks, runs.
+all.
 """
 
 from __future__ import annotations
 
-import typing
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Double, Engine, Table, bindparam, cast, delete, func, insert, select, text, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Double, Engine, cast, func, select, text, update
 from sqlalchemy.engine import URL
 from sqlalchemy.orm import Session
 
@@ -23,10 +20,11 @@ from agentenv.protocol import TaskRef
 from agentenv.trajectory import Trajectory
 from evals.plan import MAX_TRIES
 from evals.store.asking import ROWS, Asked, ask
-from evals.store.counters import RUN_SUMS, TASK_SUMS, counted, run_additions, task_additions
+from evals.store.byhand import chunks, delete_episodes, reopen
 from evals.store.database import PLANNING, configured_url, one_at_a_time, open_database, reading, where, writing
+from evals.store.episodes import Written, dialect_insert
 from evals.store.plans import NewRun, add_plan, utc_now
-from evals.store.records import episode_values, task_ref, trajectory_of, turn_values
+from evals.store.records import task_ref, trajectory_of
 from evals.store.schema import BlobRow, DerivedRow, EpisodeRow, RunRow, SlotRow, TaskRow, TurnRow
 
 
@@ -128,24 +126,9 @@ class Store:
 
     def record(self, run: str, slot: int, try_: int, trajectory: Trajectory) -> bool:
         """Write one episode; False, and nothing is written, when somebody else has settled that try already."""
-        episode = episode_values(trajectory)
-        turns = [turn_values(turn) for turn in trajectory.turns]
+        written = Written(trajectory)
         with writing(self._engine) as connection:
-            row = connection.execute(_SLOT, {"run": run, "slot": slot}).one()
-            if row.state != "open" or row.tries != try_:
-                return False
-            place = {"run_id": run, "slot": slot, "try": try_, "finished_at": utc_now()}
-            id_ = connection.execute(_NEW_EPISODE, {**place, **episode}).scalar_one()
-            _add_blobs(connection, {str(v["observation_blob"]): long for v, long in turns if long is not None})
-            if turns:
-                rows = [{"episode_id": id_, "number": n, **values} for n, (values, _) in enumerate(turns)]
-                connection.execute(_NEW_TURN, rows)
-            lost = not episode["valid"] and try_ + 1 - row.first_try >= MAX_TRIES
-            state = "valid" if episode["valid"] else "lost" if lost else "open"
-            connection.execute(_SETTLE, {"run": run, "number": slot, "to_state": state, "to_tries": try_ + 1})
-            _add(connection, _TO_TASK, task_additions(episode, lost=lost), run_id=run, position=row.position)
-            _add(connection, _TO_RUN, run_additions(episode, lost=lost), id=run)
-        return True
+            return written.write(connection, run, slot, try_)
 
     def start_sitting(self, run: str, servers: Sequence[str]) -> None:
         """Note that the run is being played, and where."""
@@ -171,54 +154,20 @@ class Store:
 
         `tasks` are ids; none means all. Earlier tries of the slots stay, as superseded ones that no longer count.
         """
-        states = ("lost", "valid") if overwrite else ("lost",)
-        chosen = (
-            select(SlotRow.slot, SlotRow.position)
-            .join(TaskRow, (TaskRow.run_id == SlotRow.run_id) & (TaskRow.position == SlotRow.position))
-            .where(SlotRow.run_id == run, SlotRow.state.in_(states))
-            .order_by(SlotRow.slot)
-            .with_for_update(of=SlotRow)
-        )
-        if tasks:
-            chosen = chosen.where(TaskRow.task_id.in_(tasks))
         with writing(self._engine) as connection:
-            slots = [slot for slot, _ in connection.execute(chosen)]
-            for some in _chunks(slots):
-                mine = EpisodeRow.run_id == run, EpisodeRow.slot.in_(some)
-                connection.execute(update(EpisodeRow).where(*mine).values(superseded=True))
-                again = {"state": "open", "first_try": SlotRow.tries}
-                connection.execute(update(SlotRow).where(SlotRow.run_id == run, SlotRow.slot.in_(some)).values(again))
-            if slots:
-                _recount(connection, run)
-                what = f"opened {len(slots)} {'settled' if overwrite else 'lost'} attempts again"
-                _note(connection, run, what, reason, reopened=RunRow.reopened + len(slots), finished_at=None)
-        return len(slots)
+            return reopen(connection, run, reason=reason, tasks=tasks, overwrite=overwrite)
 
     def delete(self, run: str, *, reason: str) -> int:
         """Remove the episodes of a run and return how many. The run, its plan and its counters stay, and count."""
         with writing(self._engine) as connection:
-            everything = select(SlotRow.slot).where(SlotRow.run_id == run).order_by(SlotRow.slot)
-            connection.execute(everything.with_for_update())
-            _lock_blobs(connection, "SHARE ROW EXCLUSIVE")
-            mine = select(EpisodeRow.id).where(EpisodeRow.run_id == run)
-            long = select(TurnRow.observation_blob).where(TurnRow.episode_id.in_(mine)).distinct()
-            blobs = [blob for blob in connection.scalars(long) if blob is not None]
-            connection.execute(delete(TurnRow).where(TurnRow.episode_id.in_(mine)))
-            gone = connection.execute(delete(EpisodeRow).where(EpisodeRow.run_id == run)).rowcount
-            used = select(TurnRow.observation_blob).where(TurnRow.observation_blob == BlobRow.sha256).exists()
-            for some in _chunks(blobs):
-                connection.execute(delete(BlobRow).where(BlobRow.sha256.in_(some), ~used))
-            open_ = update(SlotRow).where(SlotRow.run_id == run, SlotRow.state == "open")
-            connection.execute(open_.values(state="gone"))
-            _note(connection, run, f"deleted {gone} episodes", reason, deleted_at=utc_now())
-        return gone
+            return delete_episodes(connection, run, reason=reason)
 
     def keep(self, found: Mapping[str, tuple[str, bytes]]) -> None:
         """Keep `{key: (version, data)}`, in place of what had these keys."""
         rows = [{"key": key, "version": version, "data": data} for key, (version, data) in sorted(found.items())]
         with writing(self._engine) as connection:
-            for some in _chunks(rows):
-                new = _dialect_insert(connection, DerivedRow).values(some)
+            for some in chunks(rows):
+                new = dialect_insert(connection, DerivedRow).values(some)
                 values = {"version": new.excluded.version, "data": new.excluded.data}
                 connection.execute(new.on_conflict_do_update(index_elements=["key"], set_=values))
 
@@ -319,7 +268,7 @@ class Store:
         with reading(self._engine) as connection:
             return {
                 key: (version, data)
-                for some in _chunks(sorted(keys))
+                for some in chunks(sorted(keys))
                 for key, version, data in connection.execute(
                     select(DerivedRow.key, DerivedRow.version, DerivedRow.data).where(DerivedRow.key.in_(some))
                 )
@@ -412,91 +361,3 @@ class Store:
 def _mean(total: Any, count: Any) -> Any:
     """Sum over sum; None over nothing."""
     return cast(func.sum(total), Double) / func.nullif(cast(func.sum(count), Double), 0)
-
-
-def _at(statement: Any, **place: Any) -> Any:
-    """The statement, for the row of that place alone."""
-    return statement.where(*(statement.table.c[name] == value for name, value in place.items()))
-
-
-def _adding(table: Any, columns: Sequence[str], place: Sequence[str]) -> Any:
-    """The statement that adds to the columns of one row; by the database, so that nobody's addition is lost."""
-    there = [getattr(table, name) == bindparam(f"at_{name}") for name in place]
-    return (
-        update(table.__table__)
-        .where(*there)
-        .values({name: getattr(table, name) + bindparam(f"add_{name}") for name in columns})
-    )
-
-
-def _add(connection: Connection, statement: Any, additions: Mapping[str, int | float], **place: Any) -> None:
-    at = {f"at_{name}": value for name, value in place.items()}
-    connection.execute(statement, {**at, **{f"add_{name}": value for name, value in additions.items()}})
-
-
-# What every episode needs is made once: building a statement takes longer than SQLite takes to execute it.
-_SLOT = (
-    select(SlotRow.state, SlotRow.tries, SlotRow.first_try, SlotRow.position)
-    .where(SlotRow.run_id == bindparam("run"), SlotRow.slot == bindparam("slot"))
-    .with_for_update()
-)
-_SLOTS, _EPISODES, _TURNS = (typing.cast("Table", row.__table__) for row in (SlotRow, EpisodeRow, TurnRow))
-_SETTLE = (
-    update(_SLOTS)
-    .where(SlotRow.run_id == bindparam("run"), SlotRow.slot == bindparam("number"))
-    .values(state=bindparam("to_state"), tries=bindparam("to_tries"))
-)
-_TO_TASK = _adding(TaskRow, TASK_SUMS, ("run_id", "position"))
-_TO_RUN = _adding(RunRow, RUN_SUMS, ("id",))
-_NEW_EPISODE = insert(_EPISODES).returning(EpisodeRow.id)
-_NEW_TURN = insert(_TURNS)
-
-
-def _add_blobs(connection: Connection, texts: Mapping[str, bytes]) -> None:
-    """Store the texts that are not there yet; in the order of their hashes, so that no two writers wait for each
-    other."""
-    if not texts:
-        return
-    _lock_blobs(connection, "ROW EXCLUSIVE")
-    there = set(connection.scalars(select(BlobRow.sha256).where(BlobRow.sha256.in_(list(texts)))))
-    rows = [{"sha256": sha, "data": zlib.compress(texts[sha])} for sha in sorted(texts) if sha not in there]
-    for row in rows:
-        connection.execute(_dialect_insert(connection, BlobRow).values(row).on_conflict_do_nothing())
-
-
-def _lock_blobs(connection: Connection, mode: str) -> None:
-    """Keep a deletion away from texts that a writer has just found, until the writer refers to them."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text(f"LOCK TABLE blobs IN {mode} MODE"))
-
-
-def _dialect_insert(connection: Connection, table: Any) -> Any:
-    """An insert that can say what to do about a row that is there already."""
-    return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
-
-
-def _recount(connection: Connection, run: str) -> None:
-    """Set the counters of the run and of its tasks to what its episodes say."""
-    by_position = select(SlotRow.position, func.count()).where(SlotRow.run_id == run, SlotRow.state == "lost")
-    lost: dict[int, int] = {row[0]: row[1] for row in connection.execute(by_position.group_by(SlotRow.position))}
-    valid = 0
-    for row in connection.execute(counted(run)).mappings().all():
-        sums = {name: value for name, value in row.items() if name != "position"}
-        valid += sums["valid"]
-        position = row["position"]
-        place = {"run_id": run, "position": position}
-        connection.execute(_at(update(TaskRow), **place).values({**sums, "lost": lost.get(position, 0)}))
-    connection.execute(_at(update(RunRow), id=run).values(valid=valid, lost=sum(lost.values())))
-
-
-def _note(connection: Connection, run: str, what: str, reason: str, **values: Any) -> None:
-    """Write into the journal of a run, and change it."""
-    journal = connection.execute(select(RunRow.journal).where(RunRow.id == run).with_for_update()).scalar_one()
-    entry = {"at": utc_now(), "what": what, "reason": reason}
-    connection.execute(_at(update(RunRow), id=run).values(journal=[*journal, entry], **values))
-
-
-def _chunks(items: Sequence[Any], size: int = 500) -> Iterator[Sequence[Any]]:
-    """Parts that a statement can take as parameters."""
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

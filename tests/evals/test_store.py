@@ -5,6 +5,7 @@ import json
 import pytest
 from made_runs import ended, new_run, play_all
 
+from agentenv.errors import BadCall
 from agentenv.protocol import Outcome
 from agentenv.trajectory import Turn
 from evals.store.asking import BadQuery, ask
@@ -255,6 +256,15 @@ def test_a_deleted_run_leaves_a_tombstone_that_counts(store):
     assert run.deleted_at
     assert run.journal[0]["reason"] == "too large"
     assert list(store.trajectories("gone")) == []
+
+
+def test_a_deleted_run_is_not_opened_again_because_its_counters_would_be_lost(store):
+    store.add_runs([new_run(tasks=2)])
+    play_all(store, "s-a-1", lambda _: Outcome.FAILURE)
+    store.delete("s-a-1", reason="too large")
+    with pytest.raises(BadCall, match="was deleted"):
+        store.reopen("s-a-1", reason="once more", overwrite=True)
+    assert sql(store, "SELECT valid FROM v_tasks") == [(1,), (1,)]
 
 
 def test_an_open_run_that_is_deleted_takes_no_more_episodes(store):
