@@ -1,8 +1,7 @@
-"""A store with what the pages are there to show: agents that fail in different ways, one live run, and hostile texts."""
+"""A store with what the pages are there to show: agents that fail in their own ways, a live run, and hostile texts."""
 
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
@@ -14,8 +13,11 @@ from evals.store.store import Store
 
 SCRIPT = "<script>window.stolen = 1</script><img src=x onerror=window.stolen=1>"
 ESCAPES = "\x1b[31mred\x1b[0m \x07bell \u202eright to left\u202c [bold]markup[/bold]"
-HOSTILE = f'{SCRIPT} {ESCAPES} "quoted" \'too\' {{{{ 7 * 7 }}}} </pre></script>'
-PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+HOSTILE = f"{SCRIPT} {ESCAPES} \"quoted\" 'too' {{{{ 7 * 7 }}}} </pre></script>"
+PIXEL = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5Er"
+    "kJggg=="
+)
 
 
 def model_turn(number: int, *, action: str, malformed: str | None = None, reward: float = 0.0, **info: Any) -> Turn:
@@ -76,9 +78,17 @@ def hostile(task: TaskRef) -> Any:
             action=f"say {HOSTILE}",
             malformed=HOSTILE if i == 1 else None,
             reward=0.0,
-            messages=[{"role": HOSTILE, "content": HOSTILE, "name": HOSTILE}, {"role": "assistant", "content": HOSTILE}],
+            messages=[
+                {"role": HOSTILE, "content": HOSTILE, "name": HOSTILE},
+                {"role": "assistant", "content": HOSTILE},
+            ],
             available_actions=[HOSTILE],
-            info={"refused": HOSTILE, HOSTILE: HOSTILE, "screenshot": "https://evil.example/x.png", "agent": {"raw": HOSTILE}},
+            info={
+                "refused": HOSTILE,
+                HOSTILE: HOSTILE,
+                "screenshot": "https://evil.example/x.png",
+                "agent": {"raw": HOSTILE},
+            },
         )
         for i in range(3)
     ]
@@ -115,8 +125,3 @@ def play_one(store: Store, run: str, slot: Any) -> None:
         else ended(Outcome.SUCCESS, slot.task, turns=turns_of("solves"))
     )
     store.record(run, slot.slot, slot.tries, trajectory)
-
-
-def texts(trajectory: Any) -> str:
-    """Everything in a record."""
-    return json.dumps(trajectory.to_json())
