@@ -17,8 +17,12 @@ FILE = "trained_on.json"
 
 def write_trained_on(folder: Path, digests: Iterable[str]) -> None:
     """Write the list into the folder of a model or of a checkpoint."""
-    text = json.dumps({"format": 1, "tasks": sorted({d for d in digests if d})}, indent=0)
-    (folder / FILE).write_text(text, encoding="utf-8")
+    (folder / FILE).write_text(as_text(digests), encoding="utf-8")
+
+
+def as_text(digests: Iterable[str]) -> str:
+    """The list as `trained_on` reads it."""
+    return json.dumps({"format": 1, "tasks": sorted({d for d in digests if d})}, indent=0)
 
 
 def trained_on(path: Path) -> frozenset[str] | None:

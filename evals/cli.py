@@ -11,6 +11,7 @@ import typer
 
 from agentenv.cli.target import key_values
 from agentenv.errors import AgentEnvError, BadCall
+from evals.export import export
 from evals.verify import commands as verifying
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ app.command()(verifying.verify)
 app.command()(verifying.rescore)
 app.command()(verifying.bundle)
 app.command()(verifying.key)
+app.command()(export)
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""

@@ -6,6 +6,7 @@ import typer
 
 from agentenv.data.agentgym.command import agentgym
 from agentenv.data.convert import convert
+from agentenv.data.export.command import export
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
@@ -22,5 +23,6 @@ def _group() -> None:
 
 
 app.command()(convert)
+app.command()(export)
 imports.command()(agentgym)
 app.add_typer(imports, name="import")

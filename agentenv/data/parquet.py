@@ -13,8 +13,14 @@ GROUP = 1_000
 """Rows of one group of the file."""
 
 
-def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], *, on_row: Callable[[], None] = lambda: None) -> int:
-    """Write rows of one form, that of the first group; how many there were. BadCall for rows that do not fit it."""
+def write_rows(
+    path: Path,
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    on_row: Callable[[], None] = lambda: None,
+    schema: Callable[[], Any] | None = None,
+) -> int:
+    """Write rows of one form, that of the first group or of a `schema`; how many. BadCall for rows that do not fit."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -30,12 +36,12 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], *, on_row: Callabl
     first = list(islice(left, GROUP))
     if not first:
         raise BadCall("there is no row to write")
-    group, schema = first, None
+    group = first
     try:
-        schema = pa.Table.from_pylist(first).schema
-        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        form = pa.Table.from_pylist(first).schema if schema is None else schema()
+        with pq.ParquetWriter(path, form, compression="zstd") as writer:
             while group:
-                writer.write_table(pa.Table.from_pylist(group, schema=schema))
+                writer.write_table(pa.Table.from_pylist(group, schema=form))
                 count += len(group)
                 group = list(islice(left, GROUP))
     except pa.ArrowException as exc:

@@ -1,0 +1,1 @@
+"""Episodes in the forms that other projects read."""
