@@ -2,8 +2,9 @@
 
 One table holds what may be compared: the same suite hash in the same worlds (env versions, task digests, limits). Runs
 of one agent hash are further attempts of one row, so nobody can publish the best of several. Runs of a part of the
-suite have rows of their own. Only complete rows of agents that are not told the solution, and that were not trained on
-its tasks, have a rank; what the rank is worth stands beside it, as a range.
+suite have rows of their own, but for those of people: together they are whole when every task has been played. Only
+complete rows of agents that are not told the solution, and that were not trained on its tasks, have a rank; what the
+rank is worth stands beside it, as a range.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agentenv.protocol import digest_of
+from evals import people
 from evals.statistics.measure import Measure, Tally, measure, over_envs
 from evals.statistics.pairs import MEAN_SCORE, SUCCESS
 from evals.statistics.tables import Played, table_ranges
@@ -62,6 +64,10 @@ class Row:
     metric: str
     """`success`, or `mean_score`."""
     measure: Measure
+    people: int | None = None
+    """How many pseudonyms have a valid attempt here; None for programs."""
+    played: int | None = None
+    """Of people: tasks with a valid attempt."""
     verified: str = ""
     """What `agentenv eval verify` found, over all of its runs; empty as long as one was not verified."""
     rank: int | None = None
@@ -78,8 +84,16 @@ class Row:
         return self.measure.mean_score if self.metric == MEAN_SCORE else self.measure.success
 
     @property
+    def name(self) -> str:
+        """What tables call it: the agent; people with how many they are, and how many tasks they have played."""
+        return self.agent if self.people is None else people.shown(self.agent, self.people, self.played or 0)
+
+    @property
     def status(self) -> str:
         """`ranked`, `reference`, or why it is neither."""
+        few = None if self.people is None else people.too_few(self.people, self.played or 0)
+        if few:
+            return few
         if self.measure.problem:
             return self.measure.problem
         if self.reference:
@@ -89,7 +103,7 @@ class Row:
     def to_json(self) -> dict[str, Any]:
         """One flat object, but for pass@k by k; its keys are stable."""
         own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "measure"}
-        return {**own, **asdict(self.measure), "score": self.score, "status": self.status}
+        return {**own, **asdict(self.measure), "name": self.name, "score": self.score, "status": self.status}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +113,10 @@ class Pool:
     runs: Sequence[RunRow]
     tallies: dict[str, dict[str, Tally]]
     whole: dict[str, bool]
-    """For each env, whether one of the runs has settled every attempt that the suite asks for."""
+    """For each env, whether one of the runs has settled every attempt that the suite asks for; of people's runs,
+    whether together they have settled every task."""
+    people: dict[str, set[str]] | None
+    """Of people's runs: who has a valid attempt, by env."""
 
 
 def leaderboard(data: Iterable[tuple[RunRow, TaskRow]]) -> list[Row]:
@@ -133,6 +150,8 @@ def row_key(run: RunRow) -> tuple[str, ...]:
 
 def _part_of(run: RunRow) -> str:
     """Runs of a part of the suite pool with those under the same limit alone."""
+    if people.is_human(run.agent_data):
+        return people.HUMAN
     return str(run.task_limit) if is_part(run) else ""
 
 
@@ -147,7 +166,28 @@ def pool_of(data: Sequence[tuple[RunRow, TaskRow]]) -> Pool:
     for _, task in data:
         tallies[task.env][task.task_id].add(task)
     runs = list({run.id: run for run, _ in data}.values())
-    return Pool(runs=sorted(runs, key=lambda run: (run.created_at, run.id)), tallies=tallies, whole=_whole(data))
+    human = people.is_human(runs[0].agent_data)
+    return Pool(
+        runs=sorted(runs, key=lambda run: (run.created_at, run.id)),
+        tallies=tallies,
+        whole=_whole_of_people(runs[0], tallies) if human else _whole(data),
+        people=_people(data) if human else None,
+    )
+
+
+def _people(data: Iterable[tuple[RunRow, TaskRow]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for run, task in data:
+        if task.valid:
+            found[task.env].add(run.agent_settings["pseudonym"])
+    return found
+
+
+def _whole_of_people(run: RunRow, tallies: dict[str, dict[str, Tally]]) -> dict[str, bool]:
+    return {
+        world["label"]: sum(t.valid + t.lost > 0 for t in tallies[world["label"]].values()) >= world["tasks"]
+        for world in run.worlds
+    }
 
 
 def table_rows(pools: Sequence[Pool]) -> list[Row]:
@@ -208,6 +248,7 @@ def rows_of(pool: Pool) -> list[Row]:
         *(
             _row(pool, part, env=world["label"], split=world["split"], world=world["world"] or None)
             for world, part in zip(worlds, measures, strict=True)
+            if pool.people is None or part.tasks
         ),
     ]
 
@@ -236,7 +277,18 @@ def _row(pool: Pool, part: Measure, *, env: str, split: str | None, world: str |
         env=env,
         metric=latest.suite_data.get("metric", SUCCESS),
         measure=part,
+        people=None if pool.people is None else len(_who(pool.people, env)),
+        played=None if pool.people is None else _played_tasks(pool, env),
     )
+
+
+def _who(by_env: dict[str, set[str]], env: str) -> set[str]:
+    return set().union(*by_env.values()) if env == ALL else by_env[env]
+
+
+def _played_tasks(pool: Pool, env: str) -> int:
+    chosen = pool.tallies.values() if env == ALL else [pool.tallies[env]]
+    return sum(tally.valid > 0 for tasks in chosen for tally in tasks.values())
 
 
 def _extended(runs: Sequence[RunRow]) -> int:

@@ -90,7 +90,7 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         "env": row.env,
         "rank": ranks(row.rank_low, row.rank_high),
-        "agent": row.agent,
+        "agent": row.name,
         "runs": runs_text(row),
         "tasks": str(part.tasks),
         "attempts": str(part.attempts),

@@ -18,7 +18,8 @@ KEYS = {
     "planned", "done", "wanted", "partial", "retried", "invalid_share", "untested", "se", "rerun_low", "rerun_high",
     "mean_return", "return_low", "return_high", "mean_steps", "success_steps", "malformed",
     "rank_low", "rank_high", "table_hash", "deleted", "extended", "reopened", "configurations", "seen", "dependent",
-    "metric", "mean_score", "score_low", "score_high", "score_method", "pass_at_k", "pass_hat_k",
+    "metric", "mean_score", "score_low", "score_high", "score_method", "pass_at_k", "pass_hat_k", "name", "people",
+    "played",
 }  # fmt: skip
 
 
