@@ -203,6 +203,7 @@ class StateReply(Struct):
     session: str
     env: str
     task: TaskRefBody
+    """Its category, difficulty and template left out: an agent reads this."""
     observation: str
     episode: int
     step: int

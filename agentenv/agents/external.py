@@ -43,7 +43,7 @@ NOTHING_TO_PLAY: Mapping[str, Any] = {
     "env": "preflight",
     "env_version": "1",
     "title": "Nothing to play: the next line is the end.",
-    "task": {"id": "preflight/test/0", "split": "test", "index": 0, "category": "", "difficulty": 0},
+    "task": {"id": "preflight/test/0", "split": "test", "index": 0},
     "max_steps": 1,
     "seed": 0,
     "action_grammar": "",
@@ -236,7 +236,7 @@ async def preflight(argv: list[str], act_s: float, grace_s: float) -> str:
 
 
 def start_of(seat: Seat) -> dict[str, Any]:
-    """The first message: everything that an agent may know before it acts."""
+    """The first message: everything that an agent may know before it acts. A task's category may tell its answer."""
     spec, task = seat.spec, seat.task
     return {
         "type": "start",
@@ -244,7 +244,7 @@ def start_of(seat: Seat) -> dict[str, Any]:
         "env": spec.id,
         "env_version": spec.version,
         "title": spec.title,
-        "task": {name: getattr(task, name) for name in ("id", "split", "index", "category", "difficulty")},
+        "task": {name: getattr(task, name) for name in ("id", "split", "index")},
         "max_steps": seat.max_steps,
         "seed": seat.rng.getrandbits(31),
         "action_grammar": spec.action_grammar,

@@ -223,7 +223,7 @@ class Session:
         reply = StateReply(
             session=self.id,
             env=self.spec.id,
-            task=ref_body(self.task),
+            task=unlabelled(ref_body(self.task)),
             observation=self.observation,
             episode=self.episode,
             step=self.step,
@@ -413,3 +413,8 @@ def ref_body(task: Task) -> TaskRefBody:
     """The task's reference as it travels."""
     ref = task.ref()
     return TaskRefBody(ref.id, ref.env, ref.split, ref.index, ref.category, ref.difficulty, ref.template, ref.digest)
+
+
+def unlabelled(ref: TaskRefBody) -> TaskRefBody:
+    """What an agent may know of its task: no kind and no grade, which can tell that a question has no answer."""
+    return TaskRefBody(ref.id, ref.env, ref.split, ref.index, category="", difficulty=0, template="", digest=ref.digest)

@@ -117,6 +117,22 @@ def test_tasks_come_by_page(query: str, first: int | None, count: int, total: in
     run(play)
 
 
+def test_a_session_does_not_tell_the_agent_of_what_kind_its_task_is():
+    async def play() -> None:
+        async with door(TOYS) as http:
+            made = await http.post("/v1/sessions", json={"env": "toy_inline", "task": "toy_inline/test/1"})
+            assert made.json()["task"]["category"] == "odd"
+            task = (await read(http, f"/v1/sessions/{made.json()['session']}"))["task"]
+            assert (task["id"], task["category"], task["template"], task["difficulty"]) == (
+                "toy_inline/test/1",
+                "",
+                "",
+                0,
+            )
+
+    run(play)
+
+
 @pytest.mark.parametrize(
     ("path", "status", "says"),
     [
