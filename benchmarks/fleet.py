@@ -15,6 +15,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import psutil
@@ -31,8 +33,12 @@ from agentenv.server.sessions import Sessions
 from agentenv.testing import machine, rates
 from agentenv.testing.measure import latency
 
-OPTIONS: dict[str, dict[str, Any]] = {"webarena": {"engine": "lite"}}
-"""Of environments whose default depends on the machine."""
+OPTIONS: dict[str, dict[str, Any]] = {
+    "math": {"mode": "calculator"},
+    "sql": {"mode": "multi"},
+    "webarena": {"engine": "lite"},
+}
+"""Of environments whose default depends on the machine, or has episodes of one step."""
 WARM_UP = 3
 """Tasks that count for nothing."""
 
@@ -50,17 +56,28 @@ async def done(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
-async def solved(host: EnvHost | AsyncEnvHost, task: Task, times: dict[str, list[float]]) -> list[str]:
+class Clock:
+    """Seconds of the calls of one verb, by the wall and by the processor time of the thread that makes them."""
+
+    def __init__(self) -> None:
+        self.wall: list[float] = []
+        self.cpu: list[float] = []
+
+    async def time(self, call: Callable[[], Any]) -> Any:
+        wall, cpu = time.perf_counter(), time.thread_time()
+        result = await done(call())
+        self.cpu.append(time.thread_time() - cpu)
+        self.wall.append(time.perf_counter() - wall)
+        return result
+
+
+async def solved(host: EnvHost | AsyncEnvHost, task: Task, resets: Clock, steps: Clock) -> list[str]:
     """Play the scripted solution, timing each call; its actions."""
     actions = []
-    began = time.perf_counter()
-    result = await done(host.reset(task))
-    times["reset"].append(time.perf_counter() - began)
+    result = await resets.time(lambda: host.reset(task))
     while not result.terminated:
         action = await done(host.oracle())
-        began = time.perf_counter()
-        result = await done(host.step(action))
-        times["step"].append(time.perf_counter() - began)
+        result = await steps.time(lambda action=action: host.step(action))
         actions.append(action.text)
     return actions
 
@@ -76,10 +93,10 @@ async def measure(spec: EnvSpec, count: int, sessions: int, seconds: float) -> d
     host = (AsyncEnvHost if issubclass(spec.load_class(), AsyncEnv) else EnvHost)(spec, options)
     tasks = chosen(spec, options, count)
     for task in tasks[:WARM_UP]:
-        actions = await solved(host, task, {"reset": [], "step": []})
-    times: dict[str, list[float]] = {"reset": [], "step": []}
+        actions = await solved(host, task, Clock(), Clock())
+    resets, steps = Clock(), Clock()
     for task in tasks:
-        actions = await solved(host, task, times)
+        actions = await solved(host, task, resets, steps)
     await done(host.close())
     work = rates.Work(task=task, actions=tuple(actions))
     limits = ServerLimits(max_sessions=sessions + 8)
@@ -93,16 +110,17 @@ async def measure(spec: EnvSpec, count: int, sessions: int, seconds: float) -> d
     rate = await rates.one_by_one(opened, work, seconds)
     await rates.close_sessions(opened)
     await connection.close()
-    reset, step = latency(times["reset"]), latency(times["step"])
+    found = {
+        f"{name}_{kind}": asdict(latency(seconds))
+        for name, clock in (("reset", resets), ("step", steps))
+        for kind, seconds in (("wall", clock.wall), ("cpu", clock.cpu))
+    }
     return {
         "env": spec.id,
         "version": spec.version,
         "options": OPTIONS.get(spec.id, {}),
         "tasks": len(tasks),
-        "reset_p50_ms": reset.p50_ms,
-        "reset_p99_ms": reset.p99_ms,
-        "step_p50_ms": step.p50_ms,
-        "step_p99_ms": step.p99_ms,
+        **found,
         "session_mb": each / 1e6,
         "steps_per_s": rate,
     }
@@ -118,11 +136,9 @@ def apart(env: str, wanted: argparse.Namespace) -> dict[str, Any]:
 
 def row(found: dict[str, Any]) -> str:
     options = "".join(f" {name}={value}" for name, value in found["options"].items())
-    return (
-        f"| `{found['env']}`{options} | {found['reset_p50_ms']:.2f} | {found['reset_p99_ms']:.2f} | "
-        f"{found['step_p50_ms']:.3f} | {found['step_p99_ms']:.3f} | {found['session_mb']:.2f} | "
-        f"{found['steps_per_s']:,.0f} |"
-    )
+    verbs = (found[f"{name}_{kind}"] for name in ("reset", "step") for kind in ("wall", "cpu"))
+    times = " | ".join(f"{verb['p50_ms']:.3f} | {verb['p99_ms']:.3f}" for verb in verbs)
+    return f"| `{found['env']}`{options} | {times} | {found['session_mb']:.2f} | {found['steps_per_s']:,.0f} |"
 
 
 def section(rows: list[dict[str, Any]], wanted: argparse.Namespace, load: str) -> str:
@@ -132,15 +148,16 @@ def section(rows: list[dict[str, Any]], wanted: argparse.Namespace, load: str) -
             "",
             "Written by `python benchmarks/fleet.py`.",
             "",
-            f"| environment | reset p50, ms | p99 | step p50, ms | p99 | MB a session | steps/s, {wanted.sessions} "
-            "sessions |",
-            "|---|---:|---:|---:|---:|---:|---:|",
+            "| environment | reset p50, ms | p99 | CPU p50 | p99 | step p50, ms | p99 | CPU p50 | p99 | MB a session | "
+            f"steps/s, {wanted.sessions} sessions |",
+            "|---|" + "---:|" * 10,
             *(row(found) for found in rows),
             "",
-            f"Wall time of calls on one object while it plays the scripted solutions of up to {wanted.tasks} tasks of "
-            f"`test`; then {wanted.sessions} sessions of one process's session table, without sockets. Memory is the "
-            "proportional set size that those sessions add, worlds that all share left out when they were loaded "
-            f"before. {load}",
+            f"Calls on one object while it plays the scripted solutions of up to {wanted.tasks} tasks of `test`: wall "
+            "time, and processor time of the calling thread, which other work on the machine hardly touches and which "
+            "leaves out other threads and processes, that is most of WebArena and SciWorld. Then "
+            f"{wanted.sessions} sessions of one process's session table, without sockets. Memory is the proportional set size that those sessions add, "
+            f"worlds that all share left out when they were loaded before. {load}",
         ]
     )
 

@@ -19,9 +19,6 @@ ORDER = (
     "webarena",
     "sciworld",
     "webshop",
-    "sql",
-    "alfworld",
-    "math",
     "store",
 )
 
