@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from evals.boards import board
 from evals.leaderboard import ALL, Row, row_key
 from evals.report import invalid_text, measured, ranks, runs_text, warnings
 from evals.store.database import reading
@@ -73,7 +72,7 @@ class Table:
 def page(site: Site, request: Request) -> Response:
     """The tables that the filters leave."""
     wanted = filters(request)
-    everything, lines = shown(site, wanted)
+    everything, lines, age_s = shown(site, wanted)
     with reading(site.store.engine) as connection:
         suites = queries.suites(connection)
     choices = {
@@ -82,12 +81,14 @@ def page(site: Site, request: Request) -> Response:
         "split": sorted({row.split for row in everything if row.split}),
         "agent": sorted({row.agent for row in everything}),
     }
-    return site.render(request, "leaderboard.html", wanted=wanted, choices=choices, tables=tables(lines))
+    return site.render(
+        request, "leaderboard.html", wanted=wanted, choices=choices, tables=tables(lines), age_s=round(age_s)
+    )
 
 
 def as_csv(site: Site, request: Request) -> Response:
     """The same rows for a spreadsheet."""
-    _, lines = shown(site, filters(request))
+    _, lines, _ = shown(site, filters(request))
     text = spreadsheet.table(COLUMNS, ([_flat(line)[name] for name in COLUMNS] for line in lines))
     headers = {"content-disposition": 'attachment; filename="leaderboard.csv"'}
     return Response(text, media_type="text/csv", headers=headers)
@@ -98,10 +99,12 @@ def filters(request: Request) -> dict[str, str]:
     return {name: asked(request, name) for name in FILTERS}
 
 
-def shown(site: Site, wanted: dict[str, str]) -> tuple[list[Row], list[Line]]:
-    """All rows of the suite, and the lines of those that the filters leave. Ranks are over the whole table."""
-    runs = site.store.runs(suite=wanted["suite"] or None)
-    everything = board(site.store, suite=wanted["suite"] or None)
+def shown(site: Site, wanted: dict[str, str]) -> tuple[list[Row], list[Line], float]:
+    """All rows of the suite, the lines of those that the filters leave, and how old they are. Ranks are over the whole
+    table."""
+    runs = site.store.runs()
+    found = site.boards.of(runs)
+    everything = [row for row in found.rows if not wanted["suite"] or row.suite == wanted["suite"]]
     rows = [
         row
         for row in everything
@@ -109,7 +112,7 @@ def shown(site: Site, wanted: dict[str, str]) -> tuple[list[Row], list[Line]]:
         and (not wanted["split"] or row.split == wanted["split"])
         and (not wanted["agent"] or row.agent == wanted["agent"])
     ]
-    return everything, list(_lines(site, rows, runs))
+    return everything, list(_lines(site, rows, runs)), found.age_s
 
 
 def _lines(site: Site, rows: Sequence[Row], runs: Sequence[RunRow]) -> Iterable[Line]:

@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
+from evals.web.boards import Boards
 from evals.web.index import Indexes
 from evals.web.memo import Memo
 from evals.web.texts import visible
@@ -29,6 +30,7 @@ class Site:
     def __init__(self, store: ReadOnlyStore, *, playing: bool = False) -> None:
         self.store = store
         self.indexes = Indexes()
+        self.boards = Boards(store)
         self.spending: Memo[dict[str, tuple[float, int, int, int]]] = Memo(4096)
         self.comparisons: Memo[dict[str, Any]] = Memo(32)
         self._templates = templates()
