@@ -10,7 +10,7 @@ from typing import Any
 
 from agentenv.errors import AgentEnvError, BadCall, UnknownTask
 from agentenv.protocol import TaskRef
-from agentenv.registry import EnvSpec, TaskSet, find_task
+from agentenv.registry import EnvSpec, TaskAt, TaskSet, find_task
 from evals.plan import World, make_plan, world_of
 from evals.suite import Suite, SuiteEnv, load, suite_names
 
@@ -66,7 +66,7 @@ class Past:
 def sources(spec: EnvSpec, options: Mapping[str, Any]) -> list[Source]:
     """Splits, the ones for measuring first, then suites. `options` are the server's for this env."""
     tasks = spec.task_set(options)
-    splits = sorted(tasks.splits(), key=lambda split: split == "train")
+    splits = sorted(tasks.splits(), key=lambda split: (split != "test", split == "train"))
     found = [Source(value=f"split:{split}", text=_words(split, tasks.count(split))) for split in splits]
     for name in suite_names():
         for entry in load(name).envs:
@@ -113,6 +113,7 @@ def _of_split(
 ) -> Chosen:
     entry = SuiteEnv(env=spec.id, split=split, options={**own, **picked})
     tasks = spec.task_set(entry.options)
+    find_task(spec, tasks, TaskAt(split=split, index=0))  # UnknownTask where there is no such split
     suite = Suite(name=f"play-{spec.id}-{split}", title=f"{spec.title}, played task by task", envs=(entry,))
     return Chosen(
         spec=spec,

@@ -12,6 +12,7 @@ import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from agentenv.client.core import RemoteSession
@@ -136,8 +137,9 @@ class Game:
 
     async def lost(self, why: str) -> None:
         """The server ends: what was played is stored without asking the environment."""
-        if self.end is None:
-            await self._over(Ending(outcome=Outcome.CANCELLED, observation=self.observation, error=why))
+        async with self._lock:
+            if self.end is None:
+                await self._over(Ending(outcome=Outcome.CANCELLED, observation=self.observation, error=why))
 
     async def renew(self) -> None:
         """Keep the session alive while the person thinks."""
@@ -161,8 +163,7 @@ class Game:
         if outcome.valid:
             self.info = reply.info
             if self.turns:
-                last = self.turns[-1]
-                self.turns[-1] = _with_reward(last, reply.reward)
+                self.turns[-1] = replace(self.turns[-1], reward=reply.reward)
         return Ending(
             outcome=outcome,
             success=bool(reply.success) if outcome.valid else False,
@@ -186,7 +187,7 @@ class Game:
             return None
 
     async def _over(self, end: Ending) -> None:
-        self.end, self.offered = end, None
+        self.offered = None
         await self.session.close()
         played = trajectory(
             self.chosen,
@@ -202,9 +203,4 @@ class Game:
             self.practice = self.stored is None
         except AgentEnvError as exc:
             self.problem = exc.message
-
-
-def _with_reward(turn: Turn, reward: float) -> Turn:
-    from dataclasses import replace
-
-    return replace(turn, reward=reward)
+        self.end = end  # last: whoever looks meanwhile sees a game that goes on, and not one that was not stored
