@@ -77,7 +77,7 @@ def _acted(turn: Turn, said: Message, answer: list[Message], prompt: list[int]) 
     known = {call["id"] for call in calls}
     noted = turn.info.get("agent")
     notes: Mapping[str, Any] = noted if isinstance(noted, Mapping) else {}
-    asked = turn.messages is not None and said.get("weight") != 0
+    asked = turn.messages is not None  # a script has no messages, and no model was called
     extra = {"action": turn.action, "reward": turn.reward, "malformed": turn.malformed, "weight": said.get("weight")}
     step = {
         "source": "agent",

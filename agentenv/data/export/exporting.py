@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -78,18 +79,16 @@ def export_to(
     if form not in FORMATS:
         raise BadCall(f"--format {form}: one of {', '.join(FORMATS)}")
     done = Exported()
-    found = done.chosen(records, choice)
+    found = _some(done, done.chosen(records, choice))
     if form == "atif" and not out.endswith(".jsonl"):
         with new_folder(Path(out)) as folder:
             for number, record in enumerate(found):
                 _write_json(folder / f"{number:06d}.json", atif(record, number, style))
-            _refuse_none(done)
             (folder / FILE).write_text(as_text(done.tasks), encoding="utf-8")
         done.trained_on = str(Path(out) / FILE)
         return done
     with replaced(out, force=force) as path:
         _write(path, form, found, style)
-        _refuse_none(done)
     if form != "jsonl":
         done.trained_on = f"{out}{SIDECAR}"
         with replaced(done.trained_on, force=True) as path:
@@ -119,7 +118,10 @@ def _write_json(path: Path, value: Any) -> None:
     path.write_text(_json(value) + "\n", encoding="utf-8")
 
 
-def _refuse_none(done: Exported) -> None:
-    if not done.episodes:
+def _some(done: Exported, records: Iterator[Trajectory]) -> Iterator[Trajectory]:
+    """The records; BadCall where there is none, and says why."""
+    first = next(records, None)
+    if first is None:
         why = ", ".join(f"{count} {reason}" for reason, count in sorted(done.left_out.items())) or "there were none"
         raise BadCall(f"no episode is left to export: {why}")
+    return itertools.chain([first], records)
