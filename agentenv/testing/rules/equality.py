@@ -59,7 +59,7 @@ async def snapshots_restore(subject: Subject) -> str:
     spec = subject.spec
     if not spec.has_snapshots(spec.resolve_options(subject.options)):
         needed = ", ".join(f"{name}={value}" for name, value in spec.snapshot_options.items())
-        raise NotApplicable(f"the card declares snapshots under {needed}" if needed else "the card declares no snapshots")
+        raise NotApplicable(f"the card declares {f'snapshots under {needed}' if needed else 'no snapshots'}")
     replayed = await subject.replayed()
     for episode in replayed:
         await _restores(subject, episode, len(episode.texts) // 2)
