@@ -1,5 +1,7 @@
 import json
 import logging
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -24,6 +26,57 @@ def test_many_that_start_together_build_once(tmp_path):
         thread.join()
     assert len(calls) == 1
     assert (tmp_path / "x" / "data").read_text(encoding="utf-8") == "made"
+
+
+def test_processes_that_start_together_build_once_and_each_finds_it_whole(tmp_path):
+    code = """
+import sys, time
+from pathlib import Path
+from agentenv.keep import kept
+home = Path(sys.argv[1])
+def write(work):
+    with (home / "builds").open("a") as log:
+        log.write("x")
+    time.sleep(0.5)
+    (work / "data").write_text("made")
+while not (home / "go").exists():
+    time.sleep(0.01)
+print((kept(home / "world", "k", write) / "data").read_text())
+"""
+    started = [
+        subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    (tmp_path / "go").touch()
+    assert [process.communicate(timeout=60)[0].strip() for process in started] == ["made"] * 3
+    assert (tmp_path / "builds").read_text(encoding="utf-8") == "x"
+
+
+@pytest.mark.parametrize("damage", ["changed", "missing", "added", "no stamp", "stamp cut"])
+def test_a_folder_with_any_file_damaged_is_found_by_the_next_process(tmp_path, damage):
+    made = kept(tmp_path / "world", "k", writer([]))
+    match damage:
+        case "changed":
+            (made / "data").write_text("MADE", encoding="utf-8")  # of the same size
+        case "missing":
+            (made / "data").unlink()
+        case "added":
+            (made / "more").touch()
+        case "no stamp":
+            (made / STAMP).unlink()
+        case "stamp cut":
+            (made / STAMP).write_text((made / STAMP).read_text(encoding="utf-8")[:20], encoding="utf-8")
+    code = """
+import sys
+from pathlib import Path
+from agentenv.keep import kept
+kept(Path(sys.argv[1]), "k", lambda work: (work / "data").write_text("anew"))
+"""
+    command = [sys.executable, "-c", code, str(made)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "damaged; it is replaced" in done.stderr, "people see it without any setting"
+    assert (made / "data").read_text(encoding="utf-8") == "anew"
+    assert not (made / "more").exists()
 
 
 def test_a_damaged_folder_is_made_anew_and_said_so(tmp_path, caplog):
