@@ -53,7 +53,7 @@ class Mounted:
         self._loading = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on; 503 says why the application cannot be made, and the next request tries again."""
+        """Pass the request on; where the application cannot be made, say why, and try again at the next one."""
         try:
             async with self._loading:
                 if self._app is None:
