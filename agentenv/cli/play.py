@@ -1,13 +1,19 @@
-"""`agentenv play`: an environment in the terminal, with a person as the agent."""
+"""`agentenv play`: an environment in the terminal or in the browser, with a person as the agent."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
 
 import typer
 
+from agentenv.errors import BadCall
+
 if TYPE_CHECKING:
     from agentenv.client import EnvClient
+
+PAGES, PLAY_PATH = "eval", "/eval/play"
+"""Who brings the page to play on, in the group `agentenv.web`, and where it is mounted."""
 
 
 def play(
@@ -15,10 +21,16 @@ def play(
     task: Annotated[
         str | None, typer.Option(help="Id of a task, such as textcraft/test/0; else one at random.")
     ] = None,
-    split: Annotated[str, typer.Option(help="Split to draw the task from.")] = "train",
+    split: Annotated[
+        str | None, typer.Option(help="Split to draw the task from: train, unless the page of --web says otherwise.")
+    ] = None,
     max_steps: Annotated[int | None, typer.Option(min=1, help="End the episode after so many steps.")] = None,
     server: Annotated[str | None, typer.Option(help="URL of a server; else the env runs in this process.")] = None,
     env_option: Annotated[list[str] | None, typer.Option(help="key=value; repeatable.")] = None,
+    web: Annotated[
+        bool, typer.Option("--web", help="In the browser; its episodes are stored. Ctrl-C ends it.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of --web; 0 takes a free one.")] = 0,
 ) -> None:
     """Play one episode yourself. ? lists the actions, the end of input (Ctrl-D) leaves.
 
@@ -27,14 +39,20 @@ def play(
       agentenv play textcraft
       agentenv play maze --split test --env-option size=4
       echo inventory | agentenv play textcraft --task textcraft/test/0
+      agentenv play textcraft --web
     """
+    if web:
+        if max_steps is not None:
+            raise BadCall("--max-steps goes without --web, where people have as many steps as agents")
+        asked = {name: value for name, value in {"env": env, "split": split, "task": task}.items() if value is not None}
+        return _in_browser(env, env_option or [], asked, server=server, port=port)
     import agentenv
     from agentenv.cli.serve import read_token
     from agentenv.cli.target import place
 
     name, options = place(env, env_option or [], remote=server is not None)
     client = agentenv.make(
-        name, base_url=server, split=split, task=task, max_steps=max_steps, token=read_token(None), **options
+        name, base_url=server, split=split or "train", task=task, max_steps=max_steps, token=read_token(None), **options
     )
     try:
         observation, info = client.reset()
@@ -42,6 +60,36 @@ def play(
         _episode(client)
     finally:
         client.close()
+
+
+def _in_browser(env: str, options: list[str], asked: dict[str, str], *, server: str | None, port: int) -> None:
+    """Serve the env with the page to play on, and open it; on a server that is there already, open its own."""
+    from agentenv.cli.target import target
+    from agentenv.plugins import entry_points
+    from agentenv.server.mounts import GROUP
+    from agentenv.server.serve import ServeConfig, serve
+
+    if server is not None:
+        return _open(server.rstrip("/"), asked)
+    if PAGES not in entry_points(GROUP):
+        raise BadCall("the page to play on is not installed; play in the terminal, without --web")
+    spec, chosen = target(env, options)
+    config = ServeConfig(port=port, env_options={spec.id: chosen} if chosen else {})
+    serve([spec], config, on_ready=lambda url: _open(url, {**asked, "env": spec.id}))
+
+
+def _open(url: str, asked: dict[str, str]) -> None:
+    """Print the address, and open it where there is a browser with a window of its own."""
+    import webbrowser
+
+    address = f"{url}{PLAY_PATH}?{urlencode(asked)}"
+    typer.echo(f"Play at {address}")
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return
+    if type(browser) is not webbrowser.GenericBrowser:  # those take over the terminal
+        browser.open(address)
 
 
 def _episode(client: EnvClient) -> None:

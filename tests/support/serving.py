@@ -3,9 +3,10 @@
 import asyncio
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import uvicorn
+from starlette.routing import Mount
 
 from agentenv.server.app import make_app
 from agentenv.server.serve import bind
@@ -13,10 +14,12 @@ from agentenv.server.sessions import Sessions
 
 
 @contextlib.contextmanager
-def running(sessions: Sessions, *, token: str | None = None, port: int = 0) -> Iterator[str]:
+def running(
+    sessions: Sessions, *, token: str | None = None, port: int = 0, pages: Sequence[Mount] = ()
+) -> Iterator[str]:
     """Serve `sessions`; yields the base URL."""
     listener = bind("127.0.0.1", port)
-    app = make_app(sessions, hosts=(), token=token)
+    app = make_app(sessions, hosts=(), token=token, pages=pages)
     config = uvicorn.Config(
         app,
         log_level="warning",
