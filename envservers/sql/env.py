@@ -103,6 +103,8 @@ class SQLEnv(Env):
 
     def _judge(self, asked: Asked, reply: Reply) -> StepResult:
         info: dict[str, Any] = {"match": self.match}
+        if not self._gold_rows(asked, 0):
+            info["empty_gold"] = True  # any query without rows is right
         right = False
         if reply.kind in (Kind.SUBMIT, Kind.QUERY):
             try:
@@ -130,9 +132,12 @@ class SQLEnv(Env):
         return True
 
     def _same(self, asked: Asked, result: Result, place: int) -> bool:
-        path = asked.files[place]
-        gold = _gold(path, asked.gold, foreign=True) if asked.foreign else _own_gold(path, asked.gold)
+        gold = self._gold_rows(asked, place)
         return same(gold, result.rows, ordered=asked.ordered, match=self.match)
+
+    def _gold_rows(self, asked: Asked, place: int) -> tuple[Row, ...]:
+        path = asked.files[place]
+        return _gold(path, asked.gold, foreign=True) if asked.foreign else _own_gold(path, asked.gold)
 
     def _running(self) -> Asked:
         if self._asked is None:

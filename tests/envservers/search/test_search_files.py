@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from http_play import replies
 
 from agentenv.errors import UnknownOption
 from agentenv.protocol import Action
@@ -80,3 +81,24 @@ def test_a_corpus_that_cannot_be_read_is_named_with_the_line(tmp_path, folder):
     env = SearchEnv(corpus=path, questions=folder)
     with pytest.raises(UnknownOption, match=r"bad\.jsonl'?: line 2"):
         env.reset(SPEC.task_set({"corpus": path, "questions": folder}).get("dev", 0))
+
+
+@pytest.mark.parametrize(
+    ("reply", "gold", "over", "success"),
+    [
+        ("<answer>The Beatles!</answer>", "beatles", True, True),
+        ("<answer>don’t</answer>", "don't", True, False),
+        ("<answer></answer>", "A", True, False),
+        ("Beijing", "Beijing", False, None),
+        ("<answer>Rome</answer> no: <answer> Paris </answer>", "Paris", True, True),
+        ("<answer>Paris", "Paris", False, None),
+        ("<Answer>Paris</Answer>", "Paris", False, None),
+        ("<answer>x\ny</answer>", "x y", True, True),
+        ("<think><answer>Paris</answer></think>", "Paris", False, None),
+    ],
+)
+def test_over_http_the_answer_of_a_reply_alone_is_judged(tmp_path, corpus, reply, gold, over, success):
+    questions = write_lines(tmp_path / "questions.jsonl", [{"question": "Which?", "golden_answers": [gold]}])
+    _, step = replies(SPEC, "search/test/0", [reply], served={"corpus": corpus, "questions": questions})
+    found = step.json()
+    assert (found["terminated"], found["success"], found["reward"]) == (over, success, float(bool(success)))

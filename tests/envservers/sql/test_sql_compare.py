@@ -1,14 +1,11 @@
 """When two results are the same, on the four rows of a small table."""
 
-import asyncio
 import random
 
-import httpx
 import pytest
 from fruit_folder import spider, write_fruits
+from http_play import replies
 
-from agentenv.server.app import make_app
-from agentenv.server.sessions import Sessions
 from envservers.sql.compare import has_order, same
 from envservers.sql.guard import Reader, Refused
 from envservers.sql.spec import SPEC
@@ -91,18 +88,22 @@ def test_only_an_order_of_the_whole_result_fixes_it(sql, fixed):
 def test_the_table_holds_over_http_too(tmp_path, case):
     gold, given, as_sets, strictly = CASES[case]
     for match, right in (("strict", strictly), ("set", as_sets)):
-        options = {"folder": str(spider(tmp_path / match, gold)), "match": match}
+        served = {"folder": str(spider(tmp_path / match, gold)), "match": match}
+        _, reply = replies(SPEC, "sql/dev/0", [given], served=served)
+        found = reply.json()
+        assert (found["success"], found["reward"], found["info"]["match"]) == (right, float(right), match)
 
-        async def play(options=options) -> dict[str, object]:
-            sessions = Sessions([SPEC], env_options={"sql": options})
-            try:
-                transport = httpx.ASGITransport(app=make_app(sessions))
-                async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-                    made = await client.post("/v1/sessions", json={"env": "sql", "task": "sql/dev/0"})
-                    step = await client.post(f"/v1/sessions/{made.json()['session']}/step", json={"action": given})
-                    return step.json()
-            finally:
-                await sessions.close()
 
-        reply = asyncio.run(play())
-        assert (reply["success"], reply["reward"], reply["info"]["match"]) == (right, float(right), match)
+def test_over_http_a_note_in_a_fence_and_a_gold_without_rows_are_what_they_are(tmp_path):
+    _, noted = replies(
+        SPEC,
+        "sql/dev/0",
+        ["```sql\n-- note\nSELECT 6\n```"],
+        served={"folder": str(spider(tmp_path / "a", "SELECT 6"))},
+    )
+    assert noted.json()["success"]
+    assert "empty_gold" not in noted.json()["info"]
+    served = {"folder": str(spider(tmp_path / "b", KIWI))}
+    for given, right in (("SELECT qty FROM f WHERE qty > 100", True), ("SELECT kiwi FROM f", False)):
+        _, reply = replies(SPEC, "sql/dev/0", [given], served=served)
+        assert (reply.json()["success"], reply.json()["info"]["empty_gold"]) == (right, True)

@@ -1,12 +1,9 @@
 """The fixed stick world over HTTP, in process: who fills `planks`, and that the goal pays once."""
 
-import asyncio
-
 import httpx
 from craft_play import STICK_WORLD
+from http_play import replies
 
-from agentenv.server.app import make_app
-from agentenv.server.sessions import Sessions
 from envservers.games.textcraft.spec import SPEC
 
 WON = ["get 1 oak logs", "craft 4 oak planks using 1 oak logs", "craft 4 stick using 2 oak planks"]
@@ -14,21 +11,7 @@ WON = ["get 1 oak logs", "craft 4 oak planks using 1 oak logs", "craft 4 stick u
 
 def play(*actions: str) -> list[httpx.Response]:
     """The replies to `create` and to each action, in one session with explicit commands and goal."""
-
-    async def run() -> list[httpx.Response]:
-        sessions = Sessions([SPEC])
-        transport = httpx.ASGITransport(app=make_app(sessions))
-        options = {"commands": STICK_WORLD, "goal": "stick"}
-        try:
-            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-                body = {"env": "textcraft", "task": "textcraft/fixed/0", "options": options}
-                replies = [await client.post("/v1/sessions", json=body)]
-                step = f"/v1/sessions/{replies[0].json()['session']}/step"
-                return replies + [await client.post(step, json={"action": action}) for action in actions]
-        finally:
-            await sessions.close()
-
-    return asyncio.run(run())
+    return replies(SPEC, "textcraft/fixed/0", actions, options={"commands": STICK_WORLD, "goal": "stick"})
 
 
 def test_a_generic_ingredient_is_filled_by_a_member_and_the_goal_is_rewarded_once():
