@@ -20,6 +20,7 @@ ORDER = (
     "sciworld",
     "webshop",
     "store",
+    "pages",
 )
 
 

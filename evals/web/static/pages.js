@@ -42,7 +42,7 @@ setTimeout(follow, POLL_MS);
 
 // A search that has found little goes on by itself, page after page, until it has something to show.
 const ENOUGH = 20;
-const ROUNDS = 50;
+const ROUNDS = 400;
 
 async function lookOn() {
   for (let round = 0; round < ROUNDS; round++) {
