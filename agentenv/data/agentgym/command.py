@@ -73,21 +73,32 @@ def _by_kind(pairs: list[str]) -> dict[str, dict[str, Any]]:
         kind, dot, option = key.partition(".")
         if not dot:
             raise BadCall(f"--env-option {key}={value}: write KIND.key=value, such as sqlgym.folder=DIR")
-        found.setdefault(kind, {})[option] = value
+        path = Path(value).expanduser()  # a suite is used from other folders, too
+        found.setdefault(kind, {})[option] = str(path.resolve()) if path.exists() else value
     return found
 
 
 def _print(items: list[Item], played: list[Replayed], out: Path, *, replay: bool, json: bool) -> None:
     from agentenv.cli.tables import print_json, print_table
-    from agentenv.data.agentgym.importing import reasons, table
+    from agentenv.data.agentgym.importing import in_both, reasons, table
     from agentenv.data.agentgym.replay import replay_table
 
     again = replay_table(played) if replay else None
     if json:
-        return print_json({"out": str(out), "kinds": table(items), "reasons": reasons(items), "replay": again})
+        return print_json(
+            {
+                "out": str(out),
+                "kinds": table(items),
+                "reasons": reasons(items),
+                "in_both": in_both(items),
+                "replay": again,
+            }
+        )
     print_table(table(items), ["kind", "role", "items", "ok", "needs", "not_portable", "stand_ins", "recorded"])
     for reason in reasons(items):
         typer.echo(f"{reason['kind']}: {reason['items']} {reason['status']} ({reason['why']})")
+    if both := in_both(items):
+        typer.echo(f"Items both to train on and to test with: {both}")
     if again:
         columns = ["env", "replayed", "broken", "with_reward", "reproduced", "share", "succeeded"]
         print_table(again, columns)

@@ -83,6 +83,12 @@ def reasons(items: Sequence[Item]) -> list[dict[str, Any]]:
     return [{"kind": k, "status": status, "why": why, "items": n} for (k, status, why), n in sorted(counted.items())]
 
 
+def in_both(items: Sequence[Item]) -> int:
+    """How many items are to train on and to test with: what is learned there says nothing of the test."""
+    by_role = {role: {item.row.item_id for item in items if item.row.role == role} for role in (TRAIN, EVAL)}
+    return len(by_role[TRAIN] & by_role[EVAL])
+
+
 def write(
     folder: Path, items: Sequence[Item], records: Sequence[Trajectory], *, final: Path, name: str, stand_ins: bool
 ) -> None:

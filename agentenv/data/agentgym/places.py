@@ -38,6 +38,8 @@ class Place:
     stand_in: TaskRef | None = None
     """A task of the same sort here, where the item's own is missing."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    tasks_digest: str = ""
+    """Of the tasks that `task` is one of."""
 
     def __str__(self) -> str:
         return f"{self.status} ({self.why})" if self.why else str(self.status)
@@ -55,6 +57,7 @@ class Places:
                 known = ", ".join(f"{k.name}.{option}" for k in kinds() for option in k.asks)
                 raise BadCall(f"--env-option {name}.{next(iter(options))}: an import takes {known}")
         self._known: dict[str, TaskSet | str] = {}
+        self._digests: dict[str, str] = {}  # made once: it may take every task
 
     def of(self, item_id: str) -> Place:
         """The place of an item."""
@@ -87,14 +90,20 @@ class Places:
             task = find_task(get_spec(kind.env), tasks, TaskAt(split=split, index=index)).ref()
         except UnknownTask as exc:  # a copy of the data that is smaller than the original
             return Place(kind=kind, status=Status.NEEDS, why=exc.message)
-        return Place(kind=kind, status=Status.OK, task=task, options=self.options(kind))
+        return Place(
+            kind=kind,
+            status=Status.OK,
+            task=task,
+            options=self.options(kind),
+            tasks_digest=self._digests[kind.name],
+        )
 
     def _tasks(self, kind: Kind) -> TaskSet | str:
         """The kind's tasks, or why they are not here."""
         if kind.name not in self._known:
             try:
-                spec = get_spec(kind.env)
-                self._known[kind.name] = spec.task_set(self.options(kind))
+                tasks = get_spec(kind.env).task_set(self.options(kind))
+                self._known[kind.name], self._digests[kind.name] = tasks, tasks.digest
             except EnvUnavailable as exc:
                 self._known[kind.name] = exc.message
         return self._known[kind.name]

@@ -41,7 +41,7 @@ def trajectory_of(row: Row, place: Place) -> Trajectory:
         env=place.task.env if place.task else _foreign_env(kind),
         env_version=get_spec(place.task.env).version if place.task else "0",
         env_options=dict(place.options),
-        tasks_digest=get_spec(place.task.env).task_set(place.options).digest if place.task else "",
+        tasks_digest=place.tasks_digest,
         max_steps=kind.rounds,
         agent={
             "name": "agentgym",

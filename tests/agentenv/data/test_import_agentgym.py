@@ -329,6 +329,7 @@ def test_items_are_counted_by_kind_and_role(imported):
     assert counted["alfworld", "eval"]["stand_ins"] == 1
     for row in said["kinds"]:
         assert row["items"] == row["ok"] + row["needs"] + row["not_portable"]
+    assert said["in_both"] == 2, "babyai_0 and webshop_6 are trained on and tested with"
     told = sum(reason["items"] for reason in said["reasons"])
     assert told == sum(row["items"] - row["ok"] for row in said["kinds"])
 

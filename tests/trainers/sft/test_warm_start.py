@@ -178,6 +178,28 @@ def test_an_opening_of_weight_0_is_rendered_like_any_other(model):
     assert "Ok." not in [renderer.decode(turn.token_ids) for turn in opened(flagged).turns]
 
 
+def test_conversations_of_agentgym_are_imitated_but_for_what_their_flags_leave_out(model, tmp_path):
+    said = {"from": "human", "value": "a"}, {"from": "gpt", "value": "Action:\nmove left", "loss": False}
+    more = {"from": "human", "value": "b"}, {"from": "gpt", "value": "Action:\nmove down", "loss": True}
+    row = {
+        "item_id": "lmrlgym_maze_18",
+        "conversations": [{"from": "human", "value": "Rules"}, *said[1:], *said, *more],
+    }
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "maze_train.json").write_text(json.dumps([row, {**row, "item_id": "webshop_6"}]))
+    with pytest.raises(SystemExit) as ended:
+        main(["data", "import", "agentgym", str(tmp_path / "in"), "--out", str(tmp_path / "out")])
+    assert not ended.value.code
+    renderer = load_renderer(model)
+    found = read(data_of(files=[str(tmp_path / "out" / "trajectories.jsonl")]), renderer)
+    kept, left = chosen(found, data_of())
+    assert (len(kept), left) == (2, {})
+    for record in kept:
+        [turn] = record.turns
+        assert renderer.decode(turn.token_ids) == "Action:\nmove down"
+        assert renderer.decode(turn.prompt_ids).count("Action:\nmove left") == 2, "in the opening, and as a reply"
+
+
 def test_what_follows_the_last_reply_to_learn_is_left_out_and_an_episode_without_one_is_none(model):
     renderer = load_renderer(model)
     [record] = oracle_records(1)
