@@ -156,8 +156,8 @@ def section(rows: list[dict[str, Any]], wanted: argparse.Namespace, load: str) -
             f"Calls on one object while it plays the scripted solutions of up to {wanted.tasks} tasks of `test`: wall "
             "time, and processor time of the calling thread, which other work on the machine hardly touches and which "
             "leaves out other threads and processes, that is most of WebArena and SciWorld. Then "
-            f"{wanted.sessions} sessions of one process's session table, without sockets. Memory is the proportional set "
-            f"size that those sessions add, worlds that all share left out when they were loaded before. {load}",
+            f"{wanted.sessions} sessions of one process's session table, without sockets. Memory is the proportional "
+            f"set size that those sessions add, worlds that all share left out when they were loaded before. {load}",
         ]
     )
 
