@@ -49,6 +49,8 @@ class Timed:
     first: float
     median: float
     worst: float
+    cpu: float
+    """Median of the processor time of server and client, whatever else the machine does."""
     kilobytes: float
 
 
@@ -172,16 +174,22 @@ def measure(port: int, wanted: dict[str, str], repeats: int) -> list[Timed]:
     timed = []
     connection = http.client.HTTPConnection("127.0.0.1", port)
     for name, path in wanted.items():
-        took, size = [], 0
+        took, cpu, size = [], [], 0
         for _ in range(repeats + 1):
-            began = time.perf_counter()
+            began, busy = time.perf_counter(), time.process_time()
             connection.request("GET", path)
             reply = connection.getresponse()
             size = len(reply.read())
             took.append(1e3 * (time.perf_counter() - began))
+            cpu.append(1e3 * (time.process_time() - busy))
             assert reply.status == 200, (path, reply.status)
         first, *again = took
-        timed.append(Timed(page=name, first=first, median=median(again), worst=max(again), kilobytes=size / 1024))
+        timed.append(
+            Timed(
+                page=name, first=first, median=median(again), worst=max(again), cpu=median(cpu[1:]),
+                kilobytes=size / 1024,
+            )
+        )  # fmt: skip
     connection.close()
     return timed
 
@@ -194,9 +202,12 @@ def section(tables: dict[str, list[Timed]], total: int, turns: int, sizes: dict[
             f"{total:,} episodes of {turns} turns in {title} ({sizes[title]:.0f} MB of SQLite), in milliseconds; goal: "
             f"{GOAL_MS:.0f}, " + (f"missed by {', '.join(slow)}." if slow else "kept by every page."),
             "",
-            "| page | first | median | worst | KB |",
-            "|---|---:|---:|---:|---:|",
-            *(f"| {r.page} | {r.first:.0f} | {r.median:.0f} | {r.worst:.0f} | {r.kilobytes:.0f} |" for r in rows),
+            "| page | first | median | worst | processor time | KB |",
+            "|---|---:|---:|---:|---:|---:|",
+            *(
+                f"| {r.page} | {r.first:.0f} | {r.median:.0f} | {r.worst:.0f} | {r.cpu:.0f} | {r.kilobytes:.0f} |"
+                for r in rows
+            ),
             "",
         ]
     return "\n".join(

@@ -194,7 +194,7 @@ def _scatter(lines: Sequence[Line]) -> plots.Scatter | None:
         [
             plots.Point(name=line.row.agent, cost=line.cost, score=line.row.score, low=line.low, high=line.high)
             for line in lines
-            if line.cost is not None and line.row.score is not None
+            if line.cost is not None and line.row.score is not None and line.row.status in ("ranked", "reference")
         ]
     )
 

@@ -15,7 +15,7 @@ from evals.web.commands import replaying
 from evals.web.index import Try, behind
 from evals.web.run_page import limits_of
 from evals.web.site import Site, asked
-from evals.web.turns import TurnView, views
+from evals.web.turns import TurnView, checks_of, views
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -53,6 +53,7 @@ def page(site: Site, request: Request) -> Response:
         superseded=row.superseded,
         valid=row.valid,
         spec=_spec(whole.env),
+        checks=checks_of(whole.turns),
         tags=_tags(whole, index.row_tags(entry), turns),
         turns=turns[first : first + TURNS],
         pages=[(n, min(n + TURNS, len(turns)) - 1) for n in range(0, len(turns), TURNS)],

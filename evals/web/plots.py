@@ -9,8 +9,8 @@ from dataclasses import dataclass
 BAR_WIDTH = 120.0
 """Of an interval's drawing."""
 
-WIDTH, HEIGHT, LEFT, BOTTOM = 640.0, 300.0, 52.0, 40.0
-"""Of the plot of score against cost: its size, and the room for the axes' words."""
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640.0, 300.0, 52.0, 40.0, 22.0
+"""Of the plot of score against cost: its size, and the room for words around it."""
 
 WIDE = 20.0
 """From this ratio of the dearest to the cheapest on, cost is drawn by its logarithm."""
@@ -103,13 +103,13 @@ def scatter(points: Sequence[Point]) -> Scatter | None:
         if logarithmic:
             low, high = math.floor(math.log10(cheapest)), math.ceil(math.log10(dearest))
             return (math.log10(cost) - low) / max(1, high - low)
-        return cost / (1.1 * dearest) if dearest > 0 else 0.0
+        return cost / (1.05 * dearest) if dearest > 0 else 0.0
 
     def x(cost: float) -> float:
         return round(LEFT + scaled(cost) * (WIDTH - LEFT - 20), 1)
 
     def y(score: float) -> float:
-        return round(12 + (1 - (score - least) / (most - least)) * (HEIGHT - BOTTOM - 12), 1)
+        return round(TOP + (1 - (score - least) / (most - least)) * (HEIGHT - BOTTOM - TOP), 1)
 
     placed = [
         Placed(
@@ -125,10 +125,21 @@ def scatter(points: Sequence[Point]) -> Scatter | None:
     if logarithmic:
         marks = [10.0**e for e in range(math.floor(math.log10(cheapest)), math.ceil(math.log10(dearest)) + 1)]
     else:
-        marks = [dearest * i / 4 for i in range(5)] if dearest > 0 else [0.0]
+        marks = round_numbers(1.05 * dearest)
     return Scatter(
         points=placed,
         x_ticks=[Tick(at=x(v), text=f"{v:.3g}") for v in marks],
-        y_ticks=[Tick(at=y(v), text=f"{v:.3g}") for v in (least + (most - least) * i / 4 for i in range(5))],
+        y_ticks=[Tick(at=y(v), text=f"{v:.3g}") for v in round_numbers(most, least)],
         logarithmic=logarithmic,
     )
+
+
+def round_numbers(most: float, least: float = 0.0) -> list[float]:
+    """Four to ten round numbers from `least` to `most`."""
+    if most <= least:
+        return [least]
+    rough = (most - least) / 5
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(unit * times for times in (1, 2, 2.5, 5, 10) if unit * times >= rough * 0.999)
+    first = math.ceil(least / step - 1e-9)
+    return [round(i * step, 12) for i in range(first, math.floor(most / step + 1e-9) + 1)]

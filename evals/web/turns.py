@@ -110,6 +110,28 @@ def _view(number: int, turn: Turn, total: float, *, repeated: bool) -> TurnView:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One of the conditions that an episode was judged by."""
+
+    passed: bool
+    text: str
+
+
+def checks_of(turns: Sequence[Turn]) -> list[Check]:
+    """The conditions that the last step tells in `info.checks`, with what was found; failed ones first."""
+    told = turns[-1].info.get("checks") if turns else None
+    found = [item for item in told if isinstance(item, Mapping) and "passed" in item] if isinstance(told, list) else []
+    checks = [
+        Check(
+            passed=item["passed"] is True,
+            text=": ".join(_pretty(item[name]) for name in ("check", "reason") if item.get(name)),
+        )
+        for item in found
+    ]
+    return sorted(checks, key=lambda check: check.passed)
+
+
 def _completion(turn: Turn, notes: Mapping[str, Any]) -> str | None:
     """The raw text; else the model's reply as it stands in the conversation."""
     raw = notes.get("raw")
