@@ -42,20 +42,32 @@ class BadData(BadCall):
     code = "bad_data"
 
 
-class Message(msgspec.Struct, frozen=True):
-    """One message of a conversation."""
+class _Said(msgspec.Struct, frozen=True):
+    """A message of AgentTraj-L has from and value, one of AgentGym-RL's logs of rollouts role and content."""
 
-    value: str
-    sender: str = msgspec.field(name="from")
+    sender: str = msgspec.field(name="from", default="")
+    value: str | None = None
     loss: bool | None = None
-    """False: said by the agent, and not to be learned."""
+    role: str = ""
+    content: str | None = None
 
 
 class _Raw(msgspec.Struct, frozen=True):
     item_id: str
-    conversations: list[Message] | None = None
+    conversations: list[_Said] | None = None
     reward: float | None = None
     success: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a conversation."""
+
+    sender: str
+    """As the file says it."""
+    value: str
+    loss: bool | None = None
+    """False: said by the agent, and not to be learned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,19 +191,28 @@ def _said(exc: Exception) -> str:
 
 
 def _row(raw: _Raw, file: str, number: int, role: str) -> Row:
-    row = Row(
+    where = f"{file}: row {number}"
+    said = raw.conversations or ()
+    if not 1 <= len(raw.item_id) <= LONGEST_ID:
+        raise BadData(f"{where}: item_id has {len(raw.item_id)} characters; 1 to {LONGEST_ID}")
+    if len(said) > MOST_MESSAGES:
+        raise BadData(f"{where}: {len(said)} messages; at most {MOST_MESSAGES}")
+    return Row(
         file=file,
         number=number,
         item_id=raw.item_id,
         role=role,
-        conversation=tuple(raw.conversations or ()),
+        conversation=tuple(_message(one, f"{where}: message {place}") for place, one in enumerate(said)),
         reward=raw.reward,
         success=raw.success,
     )
-    if not 1 <= len(row.item_id) <= LONGEST_ID:
-        raise BadData(f"{row.where}: item_id has {len(row.item_id)} characters; 1 to {LONGEST_ID}")
-    if len(row.conversation) > MOST_MESSAGES:
-        raise BadData(f"{row.where}: {len(row.conversation)} messages; at most {MOST_MESSAGES}")
-    if any(len(message.value) > LONGEST_MESSAGE for message in row.conversation):
-        raise BadData(f"{row.where}: a message of more than {LONGEST_MESSAGE} characters")
-    return row
+
+
+def _message(said: _Said, where: str) -> Message:
+    value = said.content if said.value is None else said.value
+    sender = said.sender or said.role
+    if value is None or not sender:
+        raise BadData(f"{where} needs from and value, or role and content")
+    if len(value) > LONGEST_MESSAGE:
+        raise BadData(f"{where} has {len(value)} characters; at most {LONGEST_MESSAGE}")
+    return Message(sender=sender, value=value, loss=said.loss)

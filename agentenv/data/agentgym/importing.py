@@ -107,7 +107,8 @@ def write(
         environments = [
             {**entry, "tasks": str(final.resolve() / TASKS / listed)} for listed, (entry, _) in lists.items()
         ]
-        _yaml(folder / TRAINING, {"environments": environments})
+        # The suite holds the tests; a split `dev`, from which training validates, is not everywhere.
+        _yaml(folder / TRAINING, {"environments": environments, "evaluation": {"before": False}})
     if records:
         with (folder / RECORDS).open("w", encoding="utf-8") as file:
             write_jsonl(records, file)

@@ -26,9 +26,14 @@ class Kind:
     stands_in: bool = False
     why: str = ""
     format: str = "react"
+    drops: str = ""
     full: float = 1.0
     scale: float = 1.0
     floor: float | None = None
+
+    def sent(self, action: str) -> str:
+        """An action as the reference's client sends it."""
+        return " ".join(re.sub(self.drops, "", action).split()) if self.drops else action
 
     def reward(self, recorded: float) -> float:
         """The return here of an episode that was recorded with this reward."""

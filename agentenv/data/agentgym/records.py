@@ -113,7 +113,7 @@ def _turn(heard: list[dict[str, Any]], reply: dict[str, Any], kind: Kind) -> Tur
     seen = [entry["content"] for entry in heard[-1:] if entry["role"] != "assistant"]
     return Turn(
         observation="".join(seen),
-        action=action.text,
+        action=action.text if action.malformed else kind.sent(action.text),
         malformed=action.malformed,
         reward=0.0,
         messages=[*heard, reply],

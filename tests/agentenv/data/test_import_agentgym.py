@@ -16,6 +16,10 @@ from agentenv.errors import BadCall
 from agentenv.protocol import Outcome
 from agentenv.registry import get_spec
 from agentenv.trajectory import read_jsonl
+from evals.plan import make_plan
+from evals.suite import load as load_suite
+from trainers.config import TrainConfig
+from trainers.settings import load
 from trainers.tasks import chosen
 
 FILES = Path(__file__).with_name("agentgym_files")
@@ -192,7 +196,12 @@ def test_files_beside_the_tests_are_their_categories(rows):
         ("a.json", '[{"item_id": "babyai_1"}, {"id": 7}]', "a.json: row 1: .*missing required field `item_id`"),
         ("a.json", '[{"item_id": ""}]', "a.json: row 0: item_id has 0 characters"),
         ("a.json", f'[{{"item_id": "{"x" * 301}"}}]', "row 0: item_id has 301 characters"),
-        ("a.json", '[{"item_id": "b_1", "conversations": [{"from": "gpt"}]}]', r"row 0: .*conversations\[0\]"),
+        (
+            "a.json",
+            '[{"item_id": "b_1", "conversations": [{"from": "gpt"}]}]',
+            "a.json: row 0: message 0 needs from and value",
+        ),
+        ("a.json", '[{"item_id": "b_1", "conversations": [{"value": 1}]}]', r"row 0: .*conversations\[0\].value"),
         ("a.json", '[{"item_id": "b_1", "reward": NaN}]', "a.json: JSON is malformed"),
         ("a.json", "[" * 100_000, "a.json: "),
         ("a.json", "\udcff", "a.json: "),
@@ -220,7 +229,10 @@ def test_sizes_are_bounded(tmp_path, monkeypatch):
                 read_folder(tmp_path)
     long = [{"from": "human", "value": "x" * 11}] * 3
     of_file(tmp_path, "a.json", json.dumps([{"item_id": "babyai_1", "conversations": long}]))
-    for name, most, words in (("MOST_MESSAGES", 2, "row 0: 3 messages"), ("LONGEST_MESSAGE", 10, "row 0: a message")):
+    for name, most, words in (
+        ("MOST_MESSAGES", 2, "row 0: 3 messages"),
+        ("LONGEST_MESSAGE", 10, "row 0: message 0 has 11"),
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(files, name, most)
             with pytest.raises(BadData, match=words):
@@ -302,6 +314,23 @@ def test_without_flags_the_known_acknowledgement_is_no_turn(tmp_path):
     assert [(turn.observation, turn.action) for turn in record.turns] == [("a", "b")]
 
 
+def test_logs_of_rollouts_have_other_names_for_the_same(rows, tmp_path):
+    row = rows["train/lmrlgym_maze_train.json", 0]
+    roles = {"human": "user", "gpt": "assistant"}
+    said = [{"role": roles[m.sender], "content": m.value} for m in row.conversation]
+    of_file(tmp_path, "a.json", json.dumps([{"item_id": row.item_id, "conversations": said, "reward": 1}]))
+    [log] = read_folder(tmp_path)
+    place = Places().of(row.item_id)
+    assert trajectory_of(log, place).turns == trajectory_of(row, place).turns
+
+
+def test_an_action_is_what_the_references_client_sends(tmp_path):
+    said = [{"from": "human", "value": "a"}, {"from": "gpt", "value": "Action:\ngo to  'red ball 1'."}]
+    of_file(tmp_path, "a.json", json.dumps([{"item_id": f"{n}_1", "conversations": said} for n in ("babyai", "maze")]))
+    actions = [trajectory_of(row, Places().of(row.item_id)).turns[0].action for row in read_folder(tmp_path)]
+    assert actions == ["go to red ball 1", "go to  'red ball 1'."]
+
+
 # The command
 
 
@@ -356,11 +385,8 @@ def test_a_replay_fills_in_what_records_do_not_tell(imported):
 
 
 def test_the_suite_has_an_entry_a_category_and_plays(imported):
-    from evals.plan import make_plan
-    from evals.suite import load
-
     folder, _ = imported
-    plan = make_plan(load(str(folder / "suite.yaml")))
+    plan = make_plan(load_suite(str(folder / "suite.yaml")))
     by_label: dict[str, set[str]] = {}
     for planned in plan.tasks:
         by_label.setdefault(planned.label, set()).add(planned.task.id)
@@ -374,6 +400,7 @@ def test_the_suite_has_an_entry_a_category_and_plays(imported):
 def test_training_reads_the_lists_of_tasks(imported):
     folder, _ = imported
     settings = yaml.safe_load((folder / "train.yaml").read_text())
+    assert len(load(TrainConfig, folder / "train.yaml", ["model.path=x"]).environments) == 2
     for entry in settings["environments"]:
         spec = get_spec(entry["env"])
         tasks = spec.task_set(entry.get("options"))
