@@ -91,14 +91,22 @@ class Row:
     @property
     def status(self) -> str:
         """`ranked`, `reference`, or why it is neither."""
-        few = None if self.people is None else people.too_few(self.people, self.played or 0)
-        if few:
-            return few
+        problem = self._problem_of_people()
+        if problem:
+            return problem
         if self.measure.problem:
             return self.measure.problem
         if self.reference:
             return "reference"
         return f"seen: {self.seen}" if self.seen else "ranked"
+
+    def _problem_of_people(self) -> str | None:
+        """Why people may not be ranked; their attempts are no measure of how much of the suite they have played."""
+        if self.people is None or self.played is None:
+            return None
+        tasks = self.measure.wanted // max(1, self.measure.attempts)
+        partial = f"partial {self.played}/{tasks}" if self.measure.partial else None
+        return people.too_few(self.people, self.played) or partial
 
     def to_json(self) -> dict[str, Any]:
         """One flat object, but for pass@k by k; its keys are stable."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from agentenv.agents.prompts import opening_of
@@ -74,15 +75,25 @@ def _end_json(game: Game) -> dict[str, Any] | None:
     }
 
 
-def _why(info: Any) -> list[dict[str, str]]:
-    """What the environment says about the last step, as names and texts."""
-    return [
-        {
-            "name": visible(str(name)),
-            "text": visible(value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)),
-        }
-        for name, value in info.items()
-    ]
+def _why(info: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What the environment says about the last step, as names and texts; checks first."""
+    names = sorted(info, key=lambda name: name != "checks")
+    told = [(name, _text(info[name])) for name in names if info[name] not in ("", None, [], {})]
+    return [{"name": visible(name.replace("_", " ")), "text": visible(text)} for name, text in told]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, Mapping) and "passed" in item for item in value):
+        return "\n".join(_check(item) for item in value)
+    return json.dumps(value, indent=1, ensure_ascii=False)
+
+
+def _check(item: Mapping[str, Any]) -> str:
+    """`failed: db: missing: a new row in customer`"""
+    verdict = "undecided" if item["passed"] is None else "passed" if item["passed"] else "failed"
+    return ": ".join([verdict, *(str(value) for name, value in item.items() if name != "passed" and value)])
 
 
 def brief_json(spec: EnvSpec) -> dict[str, Any]:

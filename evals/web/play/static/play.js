@@ -159,6 +159,7 @@ function start(wanted) {
 // The game.
 
 async function begin(told) {
+  const news = !game || game.env !== told.env;
   game = told;
   past = told.turns.map((turn) => turn.action);
   place = past.length;
@@ -166,7 +167,7 @@ async function begin(told) {
   show("game");
   at("title").textContent = told.title;
   at("task").textContent = told.task;
-  at("brief").open = told.step === 0;
+  at("brief").open = news && told.step === 0;
   at("grammar").textContent = "";
   said.value = "";
   said.maxLength = told.max_action_bytes;
@@ -189,7 +190,7 @@ function draw(told) {
     : `Step ${told.step + 1} of at most ${told.max_steps}`;
   at("practice").hidden = !told.practice;
   at("hinted").hidden = !told.hints;
-  const now = [text("pre", told.observation, "text")];
+  const now = [];
   if (told.image) {
     const picture = document.createElement("img");
     picture.src = `${base}/play/image/${told.id}/${told.step}`;
@@ -197,9 +198,10 @@ function draw(told) {
     picture.className = "shot";
     now.push(picture);
   }
+  now.push(text("pre", told.observation, "text"));
   at("now").replaceChildren(...now);
   drawActions();
-  at("hints").hidden = told.hints;
+  at("hints").hidden = told.hints || told.actions !== null;
   at("act").hidden = told.end !== null;
   at("end").hidden = told.end === null;
   if (told.end) drawEnd(told.end);
@@ -250,9 +252,7 @@ function drawEnd(end) {
   const kind = [end.category, end.difficulty ? `difficulty ${end.difficulty}` : ""].filter(Boolean).join(", ");
   at("kind").textContent = kind;
   at("kind").hidden = at("kind-name").hidden = !kind;
-  at("why").replaceChildren(
-    ...end.why.flatMap((note) => [text("h4", note.name, ""), text("pre", note.text, "text small")]),
-  );
+  at("why").replaceChildren(...end.why.flatMap((note) => [text("dt", note.name, ""), text("dd", note.text, "")]));
   at("stored").replaceChildren(...whereStored(end));
   at("next").focus({ preventScroll: true });
 }

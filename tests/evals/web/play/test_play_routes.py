@@ -34,7 +34,7 @@ def test_an_episode_is_played_and_stored_as_one_of_a_human(kept):
         end = (await otter.step("say odd"))["end"]
         assert (end["outcome"], end["success"], end["reward"], end["score"]) == ("success", True, 1.0, 7.0)
         assert end["rule"] == "The word of the task is said."
-        assert [note["name"] for note in end["why"]] == ["checks"]
+        assert end["why"] == [{"name": "checks", "text": "passed: word"}]
         [run] = house.store.runs()
         assert (run.agent, run.planned, run.valid, run.finished_at is not None) == ("human", 1, 1, True)
         assert end["stored"]["run"] == run.id
