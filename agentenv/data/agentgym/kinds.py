@@ -23,6 +23,7 @@ class Kind:
     options: Mapping[str, Any] = field(default_factory=dict)
     needs: str = ""
     asks: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
     stands_in: bool = False
     why: str = ""
     format: str = "react"

@@ -53,8 +53,8 @@ class Places:
         self._given = given or {}
         for name, options in self._given.items():
             kind = next((kind for kind in kinds() if kind.name == name), None)
-            if kind is None or set(options) - set(kind.asks):
-                known = ", ".join(f"{k.name}.{option}" for k in kinds() for option in k.asks)
+            if kind is None or set(options) - {*kind.asks, *kind.takes}:
+                known = ", ".join(f"{k.name}.{option}" for k in kinds() for option in (*k.asks, *k.takes))
                 raise BadCall(f"--env-option {name}.{next(iter(options))}: an import takes {known}")
         self._known: dict[str, TaskSet | str] = {}
         self._digests: dict[str, str] = {}  # made once: it may take every task

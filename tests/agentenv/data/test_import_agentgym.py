@@ -99,7 +99,7 @@ def test_a_task_of_sciworld_is_that_of_the_references_numbering():
         ("webarena_811", Status.NEEDS, "six sites"),
         ("alfworld_2420", Status.NEEDS, "json_2.1.1"),
         ("sqlgym_10961", Status.NEEDS, "BIRD"),
-        ("searchqa_51712", Status.NEEDS, "wiki-18"),
+        ("searchqa_51712", Status.NEEDS, "Search-R1"),
         ("weather_342", Status.NEEDS, "open-meteo"),
         ("tool_weather_1", Status.NEEDS, "open-meteo"),
         ("movie_237", Status.NEEDS, "TMDB"),
@@ -142,7 +142,7 @@ def test_the_table_covers_every_prefix_once_and_names_what_there_is():
         assert sum(map(bool, (kind.ranges and not kind.needs, kind.needs, kind.why))) == 1, kind.name
         load_format(kind.format)
         if kind.env:
-            assert set(kind.options) | set(kind.asks) <= {option.name for option in get_spec(kind.env).options}
+            assert {*kind.options, *kind.asks, *kind.takes} <= {option.name for option in get_spec(kind.env).options}
     assert kind_of("lmrlgym_maze_3")[0].name == "maze"
     assert kind_of("tool_todo_3")[0].name == "todo"
 
