@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
@@ -12,6 +12,8 @@ from evals.compare import NotComparable, comparison, verdict
 from evals.store.database import reading
 from evals.web import plots, queries
 from evals.web.aligning import aligned
+from evals.web.index import RunIndex, Try
+from evals.web.run_page import limits_of
 from evals.web.site import Site, asked
 
 if TYPE_CHECKING:
@@ -70,7 +72,8 @@ def task_page(site: Site, request: Request) -> Response:
     a, b = site.store.run(asked(request, "a")), site.store.run(asked(request, "b"))
     env, task = asked(request, "env"), asked(request, "task")
     with reading(site.store.engine) as connection:
-        tries = [queries.episodes_of_task(connection, run.id, env, task) for run in (a, b)]
+        indexes = [site.indexes.of(connection, run.id, limits_of(run)) for run in (a, b)]
+        tries = [_tries(index, env, task) for index in indexes]
         if not all(tries):
             raise HTTPException(404, f"not both runs have an episode of {task}")
         chosen = _chosen(tries, (asked(request, "ea"), asked(request, "eb")))
@@ -83,7 +86,7 @@ def task_page(site: Site, request: Request) -> Response:
         env=env,
         task=task,
         runs=(a, b),
-        tries=tries,
+        tries=[[(e, index.slots[e.slot][1]) for e in own] for index, own in zip(indexes, tries, strict=True)],
         chosen=chosen,
         episodes=(one, other),
         pairs=pairs[:TURNS],
@@ -92,19 +95,23 @@ def task_page(site: Site, request: Request) -> Response:
     )
 
 
-def _chosen(tries: Sequence[Sequence[Mapping[str, Any]]], asked_for: Sequence[str]) -> list[int]:
+def _tries(index: RunIndex, env: str, task: str) -> list[Try]:
+    """Those at a task, by the suite's name for its env and by its id."""
+    positions = [planned.position for planned in index.tasks.values() if (planned.env, planned.task) == (env, task)]
+    return [entry for position in positions for entry in index.of_task(position)]
+
+
+def _chosen(tries: Sequence[Sequence[Try]], asked_for: Sequence[str]) -> list[int]:
     """The episodes asked for; else the first that counts, and for B one that ended otherwise if there is one."""
     found: list[int] = []
     for own, wanted in zip(tries, asked_for, strict=True):
-        ids = [row["id"] for row in own]
+        ids = [entry.id for entry in own]
         if wanted.isdecimal() and int(wanted) in ids:
             found.append(int(wanted))
             continue
-        counting = [row for row in own if not row["superseded"]] or list(own)
-        other = [row["id"] for row in counting if found and row["success"] != _success(tries[0], found[0])]
-        found.append(other[0] if other else counting[0]["id"])
+        counting = [entry for entry in own if not entry.superseded] or list(own)
+        counting = [entry for entry in counting if entry.id not in found] or counting  # two attempts of one run
+        success = next(entry.success for entry in tries[0] if entry.id == found[0]) if found else None
+        other = [entry for entry in counting if success is not None and entry.success != success]
+        found.append((other or counting)[0].id)
     return found
-
-
-def _success(rows: Sequence[Mapping[str, Any]], id_: int) -> bool:
-    return bool(next(row["success"] for row in rows if row["id"] == id_))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
@@ -35,14 +37,13 @@ def page(site: Site, request: Request) -> Response:
         key, task, whole, row = found
         run = site.store.run(key.run)
         index = site.indexes.of(connection, run.id, limits_of(run))
-        attempts = queries.episodes_of_task(connection, run.id, task.env, task.task_id)
         others = [b for b in queries.briefs(connection, suite=run.suite, limit=30) if b.id != run.id]
     turns = views(whole.turns)
     start = asked(request, "from")
     first = min(int(start), max(0, len(turns) - 1)) if start.isdecimal() else 0
     first -= first % TURNS
-    entry = next(entry for entry in index.tries if entry.id == key.id)
-    failed = [e for e in index.tries if e.valid and not e.success and not e.superseded]
+    at = behind(index.tries, (key.slot, key.try_)) - 1
+    entry = index.tries[at]
     return site.render(
         request,
         "episode.html",
@@ -60,10 +61,10 @@ def page(site: Site, request: Request) -> Response:
         shown_from=first,
         wrong=[turn for turn in turns if turn.wrong],
         per_page=TURNS,
-        attempts=attempts,
+        attempts=[(e, index.slots[e.slot][1]) for e in index.of_task(task.position)],
         others=others,
-        before=_neighbour(failed, entry, -1),
-        after=_neighbour(failed, entry, 1),
+        before=_failed(reversed(index.tries[:at])),
+        after=_failed(islice(index.tries, at + 1, None)),
         command=replaying(run.id, whole),
     )
 
@@ -93,10 +94,6 @@ def _tags(whole: Trajectory, known: set[str], turns: list[TurnView]) -> list[str
     return [tag for tag in tags.TAGS if tag in found]
 
 
-def _neighbour(failed: list[Try], entry: Try, step: int) -> int | None:
-    """The failed episode before or behind this one."""
-    at = behind(failed, (entry.slot, entry.try_))
-    if step > 0:
-        return failed[at].id if at < len(failed) else None
-    at -= 2 if at and failed[at - 1].id == entry.id else 1
-    return failed[at].id if at >= 0 else None
+def _failed(entries: Iterable[Try]) -> int | None:
+    """The first that failed."""
+    return next((entry.id for entry in entries if entry.valid and not entry.success and not entry.superseded), None)

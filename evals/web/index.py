@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right, insort
-from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -57,6 +58,9 @@ class Group(NamedTuple):
     outcome: str
 
 
+_place: Callable[[Try], tuple[int, int]] = itemgetter(1, 2)  # slot and try, faster than a function of ours
+
+
 @dataclass(slots=True, kw_only=True)
 class RunIndex:
     """One run."""
@@ -66,6 +70,8 @@ class RunIndex:
     tasks: dict[int, Planned]
     slots: dict[int, tuple[int, int]]
     """`(position, attempt)` by slot."""
+    by_position: dict[int, list[int]]
+    """Slots of a task, by attempt."""
     limits: dict[str, int]
     """Step limit by env."""
     last: int = 0
@@ -103,24 +109,39 @@ class RunIndex:
         ]
         return lists[0] if len(lists) == 1 else sorted((entry for part in lists for entry in part), key=_place)
 
+    def of_task(self, position: int) -> list[Try]:
+        """Every try at a task, by attempt and try."""
+        found = []
+        for slot in self.by_position.get(position, ()):
+            at = behind(self.tries, (slot, -1))
+            while at < len(self.tries) and self.tries[at].slot == slot:
+                found.append(self.tries[at])
+                at += 1
+        return found
+
     def add(self, entries: list[Try]) -> None:
         """Take in further episodes."""
-        few = len(entries) * 20 < len(self.tries)
-        touched: dict[Group, list[Try]] = {}
-        for entry in entries:
-            task = self.task(entry)
-            group = Group(task.env, task.category, SUPERSEDED if entry.superseded else entry.outcome)
-            touched[group] = self.groups.setdefault(group, [])
-            self.successes[group] += entry.success
-            for place in (self.tries, touched[group]):
-                if few:
-                    insort(place, entry, key=_place)
-                else:
-                    place.append(entry)
-        if not few:
-            for place in (self.tries, *touched.values()):
-                place.sort(key=_place)
         self.last = max([self.last, *(entry.id for entry in entries)])
+        if len(entries) * 20 < len(self.tries):
+            for entry in entries:
+                insort(self.tries, entry, key=_place)
+                self._group(entry, insort)
+            return
+        self.tries = sorted([*self.tries, *entries], key=_place)
+        self.groups, self.successes = {}, Counter()
+        for entry in self.tries:
+            self._group(entry, None)
+
+    def _group(self, entry: Try, put: Callable[..., None] | None) -> None:
+        """Add to its group: at the end, or in its place by `put`."""
+        task = self.tasks[self.slots[entry.slot][0]]
+        group = Group(task.env, task.category, SUPERSEDED if entry.superseded else entry.outcome)
+        entries = self.groups.setdefault(group, [])
+        self.successes[group] += entry.success
+        if put is None:
+            entries.append(entry)
+        else:
+            put(entries, entry, key=_place)
 
 
 def behind(entries: Sequence[Try], place: tuple[int, int]) -> int:
@@ -150,11 +171,15 @@ class Indexes:
 
 def _read(connection: Connection, run: str, state: tuple[Any, ...], limits: dict[str, int]) -> RunIndex:
     tasks, slots = queries.plan(connection, run)
+    by_position: dict[int, list[int]] = defaultdict(list)
+    for slot, position, _ in slots:
+        by_position[position].append(slot)
     index = RunIndex(
         run=run,
         state=state,
         tasks={task[0]: Planned(*task) for task in tasks},
         slots={slot: (position, attempt) for slot, position, attempt in slots},
+        by_position=by_position,
         limits=limits,
     )
     index.add([Try._make(row) for row in queries.tries(connection, run)])
@@ -173,7 +198,3 @@ def _brought_up(connection: Connection, index: RunIndex, state: tuple[Any, ...])
     index.add([Try._make(row) for row in fresh])
     index.state = state
     return True
-
-
-def _place(entry: Try) -> tuple[int, int]:
-    return entry.slot, entry.try_

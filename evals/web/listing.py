@@ -19,7 +19,7 @@ from evals.web.texts import cut
 ROWS = 40
 """Episodes of a page."""
 
-TURNS = 1000
+TURNS = 600
 """Turns that a page reads, at least one episode's."""
 
 LOOKED_AT = 20_000

@@ -80,7 +80,7 @@ def state(connection: Connection, run: str) -> tuple[Any, ...]:
 
 
 def plan(connection: Connection, run: str) -> tuple[list[tuple[Any, ...]], list[tuple[int, int, int]]]:
-    """`(position, env, task_id, category, difficulty)` of each task, and `(slot, position, attempt)` of each slot."""
+    """`(position, env, task_id, category, difficulty)` of each task; `(slot, position, attempt)` of each slot."""
     tasks = select(TaskRow.position, TaskRow.env, TaskRow.task_id, TaskRow.category, TaskRow.difficulty)
     slots = select(SlotRow.slot, SlotRow.position, SlotRow.attempt)
     return (
@@ -101,7 +101,7 @@ def tries(connection: Connection, run: str, *, after: int = 0) -> list[tuple[Any
         query = query.where(e.id > after, e.run_id.concat("") == run)
     else:
         query = query.where(e.run_id == run)
-    return [tuple(row) for row in connection.execute(query)]
+    return [tuple(row) for row in connection.execute(query).all()]
 
 
 def turn_texts(connection: Connection, episodes: Sequence[int]) -> dict[int, list[Mapping[str, Any]]]:
@@ -166,19 +166,6 @@ def episode(connection: Connection, id_: int) -> tuple[Key, TaskRow, Trajectory,
         session.expunge_all()
     key = Key(id=id_, run=found.run_id, slot=found.slot, try_=found.try_, attempt=attempt)
     return key, task, whole, found
-
-
-def episodes_of_task(connection: Connection, run: str, env: str, task: str) -> list[Mapping[str, Any]]:
-    """`id`, `attempt`, `try`, `outcome`, `success`, `superseded`, `steps` of every try at a task of a run, in order."""
-    position = select(TaskRow.position).where(TaskRow.run_id == run, TaskRow.env == env, TaskRow.task_id == task)
-    e = EpisodeRow
-    query = (
-        select(e.id, SlotRow.attempt, e.try_, e.outcome, e.success, e.superseded, e.steps)
-        .join(SlotRow, (SlotRow.run_id == e.run_id) & (SlotRow.slot == e.slot))
-        .where(SlotRow.run_id == run, SlotRow.position.in_(position))
-        .order_by(SlotRow.attempt, e.try_)
-    )
-    return [dict(row._mapping) for row in connection.execute(query)]
 
 
 def spending(connection: Connection, run: str) -> dict[str, tuple[float, int, int, int]]:

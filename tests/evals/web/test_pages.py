@@ -196,6 +196,12 @@ def test_compare_shows_flips_that_lead_to_two_episodes(pages: TestClient):
     assert "first difference" in beside.text
 
 
+def test_two_attempts_of_one_run_stand_side_by_side(pages: TestClient):
+    page = page_of(pages, "/compare/task?a=s-b-1&b=s-b-1&env=maze&task=maze/test/2")
+    shown = [link.rpartition("/")[2] for link in page.links() if "/episode/" in link]
+    assert len(set(shown)) == 2
+
+
 def test_runs_that_measured_different_things_are_refused_with_the_reason(tmp_path):
     url = URL.create("sqlite", database=str(tmp_path / "two.db"))
     with Store.open(url) as store:
