@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from agentenv.data.agentgym.importing import Item
+    from agentenv.data.agentgym.items import Item
     from agentenv.data.agentgym.replay import Replayed
 
 
@@ -43,10 +43,11 @@ def agentgym(
 
     from agentenv.cli.progress import progress
     from agentenv.data.agentgym.files import read_folder
-    from agentenv.data.agentgym.importing import Item, write
+    from agentenv.data.agentgym.items import Item
     from agentenv.data.agentgym.places import Places
     from agentenv.data.agentgym.records import trajectory_of
     from agentenv.data.agentgym.replay import replay as play_again
+    from agentenv.data.agentgym.writing import write
     from agentenv.data.targets import new_folder
 
     places = Places(_by_kind(env_option or []))
@@ -80,7 +81,7 @@ def _by_kind(pairs: list[str]) -> dict[str, dict[str, Any]]:
 
 def _print(items: list[Item], played: list[Replayed], out: Path, *, replay: bool, json: bool) -> None:
     from agentenv.cli.tables import print_json, print_table
-    from agentenv.data.agentgym.importing import in_both, reasons, table
+    from agentenv.data.agentgym.items import in_both, reasons, table
     from agentenv.data.agentgym.replay import replay_table
 
     again = replay_table(played) if replay else None
