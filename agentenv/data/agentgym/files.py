@@ -119,7 +119,8 @@ def _filed(row: Row, categories: dict[str, Row]) -> Row:
 
 def _paths(folder: Path) -> list[Path]:
     deep = [path for depth in range(MOST_DEPTH) for path in folder.glob("*/" * depth + "*.json*")]
-    paths = sorted(path for path in deep if path.suffix in (".json", ".jsonl") and path.is_file())
+    seen = [path for path in deep if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+    paths = sorted(path for path in seen if path.suffix in (".json", ".jsonl") and path.is_file())
     if not paths:
         raise BadData(f"{folder}: no .json or .jsonl file there")
     if len(paths) > MOST_FILES:

@@ -178,6 +178,13 @@ def test_folders_and_names_say_what_a_file_is_for():
     assert role_of("eval/a_train.json") == "eval"
 
 
+def test_what_is_hidden_or_deep_is_not_read(tmp_path):
+    for name in (".cache/a_train.json", "one/two/three/b_train.json", "one/c.txt"):
+        of_file(tmp_path, name, "no JSON")
+    of_file(tmp_path, "one/two/d_train.json", '[{"item_id": "babyai_1"}]')
+    assert [row.file for row in read_folder(tmp_path)] == ["one/two/d_train.json"]
+
+
 def test_files_beside_the_tests_are_their_categories(rows):
     tested = {row.item_id: row.category for row in rows.values() if row.role == "eval"}
     assert tested["babyai_0"] == "babyai_goto"
