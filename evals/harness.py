@@ -25,6 +25,7 @@ from agentenv.registry import get_spec
 from agentenv.rollout import play
 from agentenv.trajectory import Trajectory
 from evals.limits import Limits, Meter
+from evals.people import is_human
 from evals.plan import Plan, make_plan, world_of
 from evals.players import Player, agent_data, agent_label
 from evals.software import software
@@ -125,6 +126,8 @@ def require_unchanged(run: RunRow) -> None:
     """Raise ResumeRefused when suite, env versions, tasks or agent are no longer what the plan was made for."""
     if run.deleted_at is not None:
         raise ResumeRefused(f"run {run.id} was deleted; start a new one: agentenv eval run {run.suite_source}")
+    if is_human(run.agent_data):
+        raise ResumeRefused(f"run {run.id} is one of a person, who goes on in the browser: agentenv play ENV --web")
     changed = [*_suite_changes(run), *_world_changes(run), *_agent_changes(run)]
     if changed:
         raise ResumeRefused(

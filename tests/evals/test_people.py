@@ -9,6 +9,7 @@ from made_runs import ended, new_run
 
 from agentenv.protocol import Outcome
 from evals import people
+from evals.harness import ResumeRefused, require_unchanged
 from evals.leaderboard import leaderboard
 from evals.plan import Plan
 from evals.store.growing import known_tasks, place_for, plays_of
@@ -122,3 +123,12 @@ def test_what_a_person_knows_and_what_was_played_least(store):
 @pytest.mark.parametrize("text", [" Otter ", "a", "x" * 32, "a.b-c_d", "7"])
 def test_good_pseudonyms_are_taken_in_lower_case(text):
     assert people.pseudonym(text) == text.strip().lower()
+
+
+def test_a_program_cannot_go_on_with_a_run_of_a_person(store):
+    play(store, "otter", 0)
+    [run] = store.runs()
+    store.reopen(run.id, reason="a test", overwrite=True)
+    with pytest.raises(ResumeRefused, match="in the browser"):
+        require_unchanged(store.run(run.id))
+    assert play(store, "otter", 0)  # but the person can
