@@ -38,6 +38,8 @@ def serve(
       AGENTENV_TOKEN=... agentenv serve wordle --host 0.0.0.0
     """
     from agentenv.cli.target import served
+    from agentenv.plugins import entry_points
+    from agentenv.server.mounts import GROUP
     from agentenv.server.serve import ServeConfig
     from agentenv.server.serve import serve as run_server
 
@@ -61,6 +63,8 @@ def serve(
         typer.echo(f"Serving {', '.join(names)} at {url} (Ctrl-C stops it)")
         typer.echo(f"  curl {url}/v1/envs")
         typer.echo(f"  agentenv play {names[0]} --server {url}")
+        for path in entry_points(GROUP):
+            typer.echo(f"  {url}/{path} in the browser")
 
     run_server(specs, config, on_ready=ready)
 
