@@ -21,8 +21,8 @@ from evals.web import queries, tags
 SUPERSEDED = "superseded"
 """In place of the outcome of a try that no longer counts, because its attempt was opened again."""
 
-KEPT = 12
-"""Runs whose index stays in memory."""
+KEPT = 400_000
+"""Episodes in memory, of all runs together; a run that has more of them stays alone."""
 
 
 class Planned(NamedTuple):
@@ -164,7 +164,7 @@ class Indexes:
             if index is None or not _brought_up(connection, index, state):
                 index = _read(connection, run, state, limits)
             self._kept[run] = index
-            while len(self._kept) > KEPT:
+            while len(self._kept) > 1 and sum(len(kept.tries) for kept in self._kept.values()) > KEPT:
                 self._kept.popitem(last=False)
             return index
 
@@ -188,10 +188,10 @@ def _read(connection: Connection, run: str, state: tuple[Any, ...], limits: dict
 
 def _brought_up(connection: Connection, index: RunIndex, state: tuple[Any, ...]) -> bool:
     """Add what was written since; False when it must be read anew."""
-    if index.state == state:
-        return True
     if state[1:] != index.state[1:]:
         return False
+    if index.state[0] >= state[0]:  # more, where another thread looked a moment later than this one
+        return True
     fresh = queries.tries(connection, index.run, after=index.last)
     if len(index.tries) + len(fresh) != state[0]:  # one with a lower id was committed later
         return False

@@ -68,6 +68,35 @@ def test_an_index_grows_with_the_run_and_is_read_anew_when_attempts_are_opened_a
     assert index_of(reader, indexes).tries == []
 
 
+def test_a_look_from_a_moment_ago_takes_the_newer_index(store: Store, reader: ReadOnlyStore):
+    store.add_runs([new_run("one", tasks=3)])
+    indexes = Indexes()
+    with reading(reader.engine) as earlier:
+        assert queries.state(earlier, "one")[0] == 0
+        play_one(store, "one", store.open_slots("one")[0])
+        newer = index_of(reader, indexes)
+        assert indexes.of(earlier, "one", LIMITS) is newer
+        assert len(newer.tries) == 1
+
+
+def test_the_runs_that_were_looked_at_last_stay_in_memory(
+    store: Store, reader: ReadOnlyStore, monkeypatch: pytest.MonkeyPatch
+):
+    from evals.web import index
+
+    monkeypatch.setattr(index, "KEPT", 5)
+    names = ("one", "two", "six")
+    store.add_runs([new_run(name, tasks=2 if name != "six" else 6) for name in names])
+    for name in names:
+        play_all(store, name, lambda slot: Outcome.SUCCESS)
+    indexes = Indexes()
+    one, two = index_of(reader, indexes), index_of(reader, indexes, "two")
+    assert index_of(reader, indexes) is one
+    six = index_of(reader, indexes, "six")
+    assert index_of(reader, indexes, "six") is six
+    assert index_of(reader, indexes, "two") is not two
+
+
 def test_few_more_among_many_are_put_in_their_places(store: Store, reader: ReadOnlyStore):
     store.add_runs([new_run("one", tasks=60)])
     slots = store.open_slots("one")

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from made_pages import HOSTILE, PIXEL
+from made_pages import HOSTILE, PIXEL, fill
 from made_runs import ended, new_run
 from sqlalchemy.engine import URL
 from starlette.applications import Starlette
@@ -237,6 +237,36 @@ def test_looking_changes_nothing_in_the_database(filled: URL, pages: TestClient)
             pages.get(path)
         after = [list(store.ask(f"SELECT * FROM {table}").rows) for table in ("runs", "tasks", "derived", "slots")]
     assert before == after
+
+
+def unspecific(text: str) -> str:
+    """Without the time of creation, and without the last digits of sums, which depend on their order."""
+    return re.sub(r"2\d{3}-\d\d-\d\d.\d\d:\d\d", "", re.sub(r"(\.\d{10})\d+", r"\1", text))
+
+
+def test_pages_are_the_same_on_both_databases(url: URL, store: Store, pages: TestClient):
+    fill(store)
+    with ReadOnlyStore.open(url) as reader:
+        own = TestClient(make_app(reader))
+        for path in EVERY[:16]:
+            mine, other = (unspecific(client.get(path).text) for client in (own, pages))
+            assert mine == other, path
+
+
+@pytest.mark.parametrize("run", ["a/b", "../x", "odd ?#&=\u00e4", "x.csv"])
+def test_runs_of_any_name_have_their_pages(tmp_path, run: str):
+    url = URL.create("sqlite", database=str(tmp_path / "odd.db"))
+    with Store.open(url) as store, ReadOnlyStore.open(url) as reader:
+        store.add_runs([new_run(run, tasks=1)])
+        store.record(run, 0, 0, ended(Outcome.FAILURE, store.open_slots(run)[0].task))
+        pages = TestClient(make_app(reader))
+        for link in page_of(pages, "/").links() + page_of(pages, "/runs").links():
+            assert pages.get(link).status_code == 200, link
+        here = next(link for link in page_of(pages, "/").links() if link.startswith("/run/"))
+        assert "/episode/1" in page_of(pages, here).links()
+        assert pages.get(here.replace("/run/", "/live/")).status_code == 200
+        assert pages.get(here.replace("/run/", "/episodes.csv/")).status_code == 200
+        assert f"/run/{run}" not in here or run in ("x.csv",)
 
 
 def test_older_runs_are_on_the_next_page(tmp_path, monkeypatch: pytest.MonkeyPatch):
