@@ -18,11 +18,11 @@ import agentenv.intervals
 import agentenv.paired
 from agentenv.protocol import digest_of
 from evals import leaderboard as rows
-from evals.leaderboard import Row, leaderboard, row_key
+from evals.leaderboard import ALL, Row, leaderboard, row_key
 from evals.statistics.claims import metric_of
 from evals.statistics.measure import Measure
 from evals.statistics.published import Standing, read_published, standings
-from evals.verify.marks import mark_of, marks
+from evals.verify.marks import mark_of, marks, told_of
 
 if TYPE_CHECKING:
     from evals.store.schema import RunRow, TaskRow
@@ -49,7 +49,8 @@ def board(store: Store, *, suite: str | None = None) -> list[Row]:
         if version == hashes[table]:
             found += [_row(item) for item in json.loads(data)]
             continue
-        computed = [replace(row, table_hash=hashes[table]) for row in leaderboard(_tasks(store, table))]
+        made = with_breaks(store, leaderboard(_tasks(store, table)), tables[table])
+        computed = [replace(row, table_hash=hashes[table]) for row in made]
         fresh[keys[table]] = (hashes[table], json.dumps([asdict(row) for row in computed]).encode())
         found += computed
     if fresh:
@@ -64,7 +65,29 @@ def _with_marks(store: Store, rows: list[Row], runs: list[RunRow]) -> list[Row]:
         pools[row_key(run)].append(run)
     found = marks(store, runs)
     shown = {run.id: mark_of(found.get(r.id) for r in pools[row_key(run)]) for run in runs}
-    return [replace(row, verified=shown[row.run]) for row in rows]
+    told = {run.id: [told_of(found[r.id]) for r in pools[row_key(run)] if r.id in found] for run in runs}
+    return [replace(row, verified=shown[row.run], verifications=told[row.run]) for row in rows]
+
+
+def with_breaks(store: Store, rows: Iterable[Row], runs: Iterable[RunRow]) -> list[Row]:
+    """The rows with the tasks that break their environment, from the episodes of the runs that lost an attempt."""
+    found: dict[tuple[str, ...], dict[str, tuple[str, str]]] = defaultdict(dict)
+    keys = {}
+    for run in runs:
+        keys[run.id] = row_key(run)
+        for env, task, error in store.breaking_tasks(run.id) if run.lost else ():
+            found[keys[run.id]].setdefault(task, (env, error))
+    return [
+        replace(
+            row,
+            breaks_the_environment=[
+                {"task": task, "error": error}
+                for task, (env, error) in found[keys[row.run]].items()
+                if row.env in (ALL, env)
+            ],
+        )
+        for row in rows
+    ]
 
 
 def published_beside(

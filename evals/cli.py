@@ -24,11 +24,6 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
     help="Evaluate agents on suites of tasks; every episode is stored.",
 )  # fmt: skip
-app.command()(verifying.verify)
-app.command()(verifying.rescore)
-app.command()(verifying.bundle)
-app.command()(verifying.key)
-app.command()(export)
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
@@ -332,6 +327,11 @@ def delete(
     typer.echo(f"{row.id}: {count} episodes are deleted; what they came to still counts")
 
 
+# after the commands above, which people type first
+for _command in (verifying.verify, verifying.rescore, export, verifying.bundle, verifying.key):
+    app.command()(_command)
+
+
 def leaderboard(
     suite: Annotated[str | None, typer.Option(metavar="NAME", help="Only this suite.")] = None,
     published: Annotated[
@@ -360,11 +360,13 @@ def leaderboard(
     from agentenv.cli.tables import print_json
     from evals.boards import board, published_beside
     from evals.report import print_board
+    from evals.show import unread_of
     from evals.suite import load
 
     with _opened() as store:
         rows = board(store, suite=suite)
         beside = published_beside(store, published or [], suite=suite)
+        unread = {} if json else unread_of(store, rows)
         name = store.name
     if not rows and suite is not None:
         load(suite)  # a name that no suite has is a wrong call
@@ -374,7 +376,7 @@ def leaderboard(
         )
     if not rows:
         return typer.echo(f"No runs in {name} yet. Next: agentenv eval run {suite or 'demo'} --agent random")
-    print_board(rows, beside)
+    print_board(rows, beside, unread)
     typer.echo(f"Next: agentenv eval show {rows[0].run}")
 
 
@@ -493,16 +495,17 @@ def _how_to_resume(store: Store, runs: Sequence[str]) -> str:
 
 def _print_results(store: Store, runs: Sequence[str], *, json: bool) -> None:
     from agentenv.cli.tables import print_json
+    from evals.boards import with_breaks
     from evals.leaderboard import pooled_rows
     from evals.report import print_results, warnings
+    from evals.show import unread_of
 
-    rows: list[Row] = [row for run in runs for row in pooled_rows(store.tasks(run=run))]
+    stored = [store.run(run) for run in runs]
+    rows: list[Row] = [r for run in stored for r in with_breaks(store, pooled_rows(store.tasks(run=run.id)), [run])]
     if json:
-        return print_json(
-            {"runs": [_listed(store, store.run(run)) for run in runs], "rows": [row.to_json() for row in rows]}
-        )
+        return print_json({"runs": [_listed(store, run) for run in stored], "rows": [row.to_json() for row in rows]})
     print_results(row for row in rows if row.env == "all")
-    for warning in warnings(rows):
+    for warning in warnings(rows, unread_of(store, rows)):
         typer.echo(warning)
     typer.echo(f"Stored in {store.name}. Next: agentenv leaderboard")
 

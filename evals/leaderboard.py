@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from agentenv.protocol import digest_of
@@ -70,6 +70,10 @@ class Row:
     """Of people: tasks with a valid attempt."""
     verified: str = ""
     """What `agentenv eval verify` found, over all of its runs; empty as long as one was not verified."""
+    verifications: list[dict[str, Any]] = field(default_factory=list)
+    """Of each run that was verified: level, mark, sample, date, platform and version of the verifier, self or other."""
+    breaks_the_environment: list[dict[str, str]] = field(default_factory=list)
+    """Tasks on which all tries ended in the same error of the environment: `task`, `error`."""
     rank: int | None = None
     """Place by score, 1 is best; None for rows that are not ranked."""
     rank_low: int | None = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from evals.statistics.published import Comparability, Standing
+from evals.web.texts import visible
 
 if TYPE_CHECKING:
     from evals.leaderboard import Row
@@ -23,8 +24,24 @@ PIPE_WIDTH = 160
 MALFORMED_WARNING = 0.2
 """Share of unreadable completions above which a low score is likely a matter of format."""
 
+EXCERPT = 160
+"""Characters of such a completion that are shown."""
 
-def print_board(rows: Sequence[Row], published: Mapping[tuple[str, str], Sequence[Standing]] | None = None) -> None:
+BREAKING = 5
+"""Tasks that break their environment, of each row, that are named; the JSON has all."""
+
+UNKNOWN = ("tokens", "their tokens", "cost", "per success")
+"""Columns that are left out where no row knows its number."""
+
+Unread = Mapping[tuple[str, str], tuple[str, str]]
+"""By run and env: a completion that was no action, and why not."""
+
+
+def print_board(
+    rows: Sequence[Row],
+    published: Mapping[tuple[str, str], Sequence[Standing]] | None = None,
+    unread: Unread | None = None,
+) -> None:
     """One table for everything that may be compared; `published` scores by suite and world hash beside their like."""
     for (suite, suite_hash, world_hash), group in groupby(rows, key=lambda r: (r.suite, r.suite_hash, r.world_hash)):
         shown = list(group)
@@ -39,8 +56,8 @@ def print_board(rows: Sequence[Row], published: Mapping[tuple[str, str], Sequenc
                 {**line, "env": env if i == 0 else ""} for i, line in enumerate(with_published(list(section), others))
             ]
             lines.append({})
-        print_table(lines[:-1])
-        for warning in [*dict.fromkeys(warnings(shown)), *footnotes(standing)]:
+        print_table(known_columns(lines[:-1]))
+        for warning in [*dict.fromkeys(warnings(shown, unread)), *footnotes(standing)]:
             typer.echo(warning)
 
 
@@ -52,7 +69,9 @@ def measured(metric: str) -> str:
 def with_published(rows: Sequence[Row], others: Sequence[Standing]) -> list[dict[str, Any]]:
     """The lines of a section: a published score stands after the ranked rows that are as good, and has no rank."""
     placed = [(-row.score, 0, _row(row)) for row in rows if row.rank is not None and row.score is not None]
-    placed += [(-standing.published.score, 1, _published(standing)) for standing in others]
+    # a published score may come first, and the first line decides which columns there are
+    blank = {name: "" for row in rows[:1] for name in _row(row)}
+    placed += [(-standing.published.score, 1, {**blank, **_published(standing)}) for standing in others]
     return [
         *(line for *_, line in sorted(placed, key=lambda item: item[:2])),
         *(_row(row) for row in rows if row.rank is None),
@@ -82,7 +101,13 @@ def footnotes(standing: Sequence[Standing]) -> list[str]:
 
 def print_results(rows: Iterable[Row]) -> None:
     """Rows of single runs, each under its run's id."""
-    print_table([{"run": row.run, **_row(row), "rank": None, "runs": None} for row in rows])
+    print_table(known_columns([{"run": row.run, **_row(row), "rank": None, "runs": None} for row in rows]))
+
+
+def known_columns(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lines without tokens and costs where nobody knows any."""
+    idle = [name for name in UNKNOWN if all(line.get(name) in ("-", "", None) for line in lines)]
+    return [{name: cell for name, cell in line.items() if name not in idle} for line in lines]
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -106,6 +131,10 @@ def _row(row: Row) -> dict[str, Any]:
             else {"score": number(row.score, 3), "its CI": span(part.score_low, part.score_high)}
         ),
         "steps": number(part.mean_steps, 1),
+        "no action": percent(part.malformed),
+        "tokens": number(part.mean_tokens, 0),
+        "cost": number(part.mean_cost, 4),
+        "per success": number(part.cost_per_success, 4),
         "": "; ".join(filter(None, ("" if row.status == "ranked" else row.status, row.verified))),
     }
 
@@ -124,17 +153,38 @@ def runs_text(row: Row) -> str:
     return f"{row.runs} ({', '.join(notes)})" if notes else str(row.runs)
 
 
-def warnings(rows: Iterable[Row]) -> list[str]:
-    """What a reader should know before believing a row."""
+def too_malformed(row: Row) -> bool:
+    """Whether so many completions were no action that format, and not skill, is likely what was measured."""
+    return row.env != "all" and row.measure.malformed is not None and row.measure.malformed > MALFORMED_WARNING
+
+
+def format_problem(who: str, share: float, example: tuple[str, str] | None) -> str:
+    """One line, with an example where one is at hand."""
+    line = f"{who}: {share:.0%} of the answers were no action: likely a format problem"
+    if example is None:
+        return line
+    text, reason = example
+    shown = text if len(text) <= EXCERPT else text[:EXCERPT] + "..."
+    return f"{line}, for example {shown!r} ({reason})"
+
+
+def breaking(tasks: Sequence[Mapping[str, str]]) -> list[str]:
+    """A line for each of the first tasks on which every try ended in the same error of the environment."""
+    lines = [f"breaks the environment: {found['task']}: {visible(found['error'])}" for found in tasks[:BREAKING]]
+    more = len(tasks) - BREAKING
+    return [*lines, f"and {more} more tasks that break the environment"] if more > 0 else lines
+
+
+def warnings(rows: Iterable[Row], unread: Unread | None = None) -> list[str]:
+    """What a reader should know before believing a row; `unread` has examples of completions that were no action."""
     found = []
     for row in rows:
         part = row.measure
         if row.env == "all":
             found += _of_the_whole(row)
-        if row.env != "all" and part.malformed is not None and part.malformed > MALFORMED_WARNING:
-            found.append(
-                f"{row.agent} on {row.env}: {part.malformed:.0%} of its answers were no action: likely a format problem"
-            )
+        if too_malformed(row):
+            example = (unread or {}).get((row.run, row.env))
+            found.append(format_problem(f"{row.agent} on {row.env}", part.malformed or 0.0, example))
         if part.invalid and row.env != "all":
             found.append(
                 f"{row.agent} on {row.env}: {part.invalid} invalid; the rate lies in "
@@ -152,7 +202,7 @@ def _of_the_whole(row: Row) -> list[str]:
         )
     if row.dependent:
         notes.append(f"{row.agent}: attempts are not independent (temperature 0)")
-    return notes
+    return [*notes, *breaking(row.breaks_the_environment)]
 
 
 def print_plan(suite: Suite, plan: Plan, agents: Sequence[str]) -> None:
@@ -190,6 +240,11 @@ def invalid_text(part: Measure) -> str:
 def number(value: float | None, digits: int) -> str:
     """`0.733`; a dash for what is not known."""
     return "-" if value is None else f"{value:.{digits}f}"
+
+
+def percent(share: float | None) -> str:
+    """`12%`; a dash for what is not known."""
+    return "-" if share is None else f"{share:.0%}"
 
 
 def span(low: float | None, high: float | None) -> str:
@@ -233,7 +288,7 @@ def fitting(columns: Sequence[str], rows: Sequence[dict[str, Any]], width: int) 
 GAP = 2
 """Blanks between columns."""
 
-SPARE = ("method", "attempts", "tasks", "runs", "its CI", "to success", "same tasks", "bounds", "return", "created")
+SPARE = ("method", "attempts", "tasks", "runs", "its CI", "tokens", "same tasks", "bounds", "return", "created")
 """Columns to do without on a narrow terminal, in the order in which they go."""
 
 LEFT = frozenset(

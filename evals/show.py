@@ -13,12 +13,14 @@ import typer
 
 from agentenv.intervals import Interval, PassK, mean_pass_at_k, mean_pass_hat_k, seed_of, success_interval
 from evals.leaderboard import is_greedy, pooled_rows
-from evals.report import number, print_table, span
+from evals.report import breaking, format_problem, known_columns, number, percent, print_table, span, too_malformed
 from evals.statistics.independence import LOOKED_AT, repeats
 from evals.statistics.measure import ks
 from evals.statistics.planning import RANKING
+from evals.verify.marks import marks
 
 if TYPE_CHECKING:
+    from evals.leaderboard import Row
     from evals.store.schema import RunRow, TaskRow
     from evals.store.store import Store
 
@@ -32,6 +34,7 @@ def about(store: Store, run: RunRow, *, partial: bool = False) -> dict[str, Any]
     `partial` shows pass@k over the tasks that have k attempts, where others have fewer.
     """
     data = store.tasks(run=run.id)
+    rows = pooled_rows(data)
     progress = store.progress(run.id)
     alike = repeats(
         store.actions(run.id, tasks=LOOKED_AT) if run.attempts > 1 else (), greedy=is_greedy(run.agent_data)
@@ -58,15 +61,32 @@ def about(store: Store, run: RunRow, *, partial: bool = False) -> dict[str, Any]
         "journal": run.journal,
         "worlds": run.worlds,
         "software": run.software,
-        "rows": [row.to_json() for row in pooled_rows(data)],
+        "rows": [row.to_json() for row in rows],
         "outcomes": [
             {"env": env, "outcome": outcome, "count": count} for env, outcome, count in store.outcomes(run.id)
         ],
         "categories": categories([task for _, task in data]),
         "pass_at_k": pass_table([task for _, task in data], run=run.id, partial=partial),
         "repeats": {**asdict(alike), "dependent": alike.dependent},
-        "breaks_the_environment": [{"task": task, "error": error} for task, error in store.breaking_tasks(run.id)],
+        "breaks_the_environment": [{"task": task, "error": error} for _, task, error in store.breaking_tasks(run.id)],
+        "format_problems": format_problems(store, rows),
+        "verified": marks(store, [run]).get(run.id),
     }
+
+
+def format_problems(store: Store, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Where most completions that failed were no action: env, share and one example."""
+    return [
+        {"env": row.env, "share": row.measure.malformed, "text": example[0], "reason": example[1]}
+        for row in rows
+        if too_malformed(row) and (example := store.unread(row.run, row.env)) is not None
+    ]
+
+
+def unread_of(store: Store, rows: Sequence[Row]) -> dict[tuple[str, str], tuple[str, str]]:
+    """By run and env: a completion that was no action, for the rows that have too many of them."""
+    found = {(row.run, row.env): store.unread(row.run, row.env) for row in rows if too_malformed(row)}
+    return {place: example for place, example in found.items() if example is not None}
 
 
 def categories(tasks: Sequence[TaskRow]) -> list[dict[str, Any]]:
@@ -179,7 +199,10 @@ def print_about(facts: dict[str, Any]) -> None:
         typer.echo(f"{entry['at'][:19]}: {entry['what']}: {entry['reason']}")
     if facts["finished_at"] is None and facts["deleted_at"] is None:
         typer.echo(f"not finished ({facts['stopped'] or 'running, or killed'}): agentenv eval resume {facts['run']}")
+    if facts["verified"] is not None:
+        typer.echo(verified_text(facts["verified"]))
     print_table([_line(row) for row in facts["rows"]])
+    print_table(known_columns([_taken(row) for row in facts["rows"]]))
     print_table([{"env": o["env"], "outcome": o["outcome"], "episodes": str(o["count"])} for o in facts["outcomes"]])
     print_table([_category(c) for c in facts["categories"] if c["category"]])
     print_table([_passes(row) for row in facts["pass_at_k"]])
@@ -188,8 +211,10 @@ def print_about(facts: dict[str, Any]) -> None:
     if facts["repeats"]["dependent"]:
         why = "temperature 0" if facts["repeats"]["greedy"] else "all did the same in every task that was looked at"
         typer.echo(f"attempts are not independent: {why}")
-    for broken in facts["breaks_the_environment"]:
-        typer.echo(f"breaks the environment: {broken['task']}: {broken['error']}")
+    for found in facts["format_problems"]:
+        typer.echo(format_problem(found["env"], found["share"], (found["text"], found["reason"])))
+    for line in breaking(facts["breaks_the_environment"]):
+        typer.echo(line)
     typer.echo("Next: agentenv leaderboard")
 
 
@@ -206,9 +231,30 @@ def _line(row: dict[str, Any]) -> dict[str, Any]:
         "same tasks": span(row["rerun_low"], row["rerun_high"]),
         "return": number(row["mean_return"], 3),
         "its CI": span(row["return_low"], row["return_high"]),
-        "steps": number(row["mean_steps"], 1),
-        "to success": number(row["success_steps"], 1),
     }
+
+
+def _taken(row: dict[str, Any]) -> dict[str, Any]:
+    """What an attempt took, and behind each the same of the successes alone."""
+    return {
+        "env": row["env"],
+        "no action": percent(row["malformed"]),
+        "steps": number(row["mean_steps"], 1),
+        "of successes": number(row["success_steps"], 1),
+        "seconds": number(row["mean_seconds"], 1),
+        "their s": number(row["success_seconds"], 1),
+        "tokens": number(row["mean_tokens"], 0),
+        "their tokens": number(row["success_tokens"], 0),
+        "cost": number(row["mean_cost"], 4),
+        "per success": number(row["cost_per_success"], 4),
+    }
+
+
+def verified_text(verdict: dict[str, Any]) -> str:
+    """The mark with who found it, when and where."""
+    words = [verdict.get("at", "")[:10], verdict.get("platform", ""), f"agentenv {verdict.get('verifier', '?')}"]
+    sample = f" of a sample of {verdict['sample']}" if verdict.get("sample") else ""
+    return f"{verdict['mark']}{sample} ({', '.join(filter(None, words))}, by {verdict.get('by', 'self')})"
 
 
 def _category(row: dict[str, Any]) -> dict[str, Any]:

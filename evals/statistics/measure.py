@@ -47,6 +47,13 @@ class Counters(Protocol):
     malformed_sum: int
     score_sum: float
     scored: int
+    seconds_sum: float
+    success_seconds_sum: float
+    tokens_sum: int
+    success_tokens_sum: int
+    told: int
+    cost_sum: float
+    priced: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,20 +71,18 @@ class Tally:
     malformed_sum: int = 0
     score_sum: float = 0.0
     scored: int = 0
+    seconds_sum: float = 0.0
+    success_seconds_sum: float = 0.0
+    tokens_sum: int = 0
+    success_tokens_sum: int = 0
+    told: int = 0
+    cost_sum: float = 0.0
+    priced: int = 0
 
     def add(self, task: Counters) -> None:
         """Take in the same task of one more run."""
-        self.planned += task.planned
-        self.valid += task.valid
-        self.success += task.success
-        self.lost += task.lost
-        self.invalid_tries += task.invalid_tries
-        self.reward_sum += task.reward_sum
-        self.steps_sum += task.steps_sum
-        self.success_steps_sum += task.success_steps_sum
-        self.malformed_sum += task.malformed_sum
-        self.score_sum += task.score_sum
-        self.scored += task.scored
+        for name in self.__slots__:
+            setattr(self, name, getattr(self, name) + getattr(task, name))
 
     @property
     def mean_score(self) -> float:
@@ -123,6 +128,15 @@ class Measure:
     mean_steps: float | None
     success_steps: float | None
     """Mean steps of the successes alone."""
+    mean_seconds: float | None
+    success_seconds: float | None
+    mean_tokens: float | None
+    """Read and written in an attempt; None unless all valid attempts say."""
+    success_tokens: float | None
+    mean_cost: float | None
+    """Of an attempt, in the price table's currency; None unless the price of all valid attempts is known."""
+    cost_per_success: float | None
+    """`mean_cost / success`: what is paid, failures included, until one attempt succeeds."""
     malformed: float | None
     """Share of steps whose completion was no action."""
     done: int
@@ -169,6 +183,7 @@ def measure(tallies: Sequence[Tally], *, seed: Sequence[str], suite_tasks: int, 
     successes, steps = sum(t.success for t in played), sum(t.steps_sum for t in played)
     attempts, lost = max((t.planned for t in tallies), default=0), sum(t.lost for t in tallies)
     done = sum(t.valid + t.lost for t in tallies)
+    success = fmean(c / n for c, n in counts) if counts else None
     return Measure(
         tasks=len(tallies),
         attempts=attempts,
@@ -176,7 +191,7 @@ def measure(tallies: Sequence[Tally], *, seed: Sequence[str], suite_tasks: int, 
         n=sum(t.valid for t in tallies),
         invalid=lost,
         retried=sum(t.invalid_tries for t in tallies) - MAX_TRIES * lost,
-        success=fmean(c / n for c, n in counts) if counts else None,
+        success=success,
         success_low=limits.low if limits else None,
         success_high=limits.high if limits else None,
         ci_low=interval.low if interval else None,
@@ -194,6 +209,7 @@ def measure(tallies: Sequence[Tally], *, seed: Sequence[str], suite_tasks: int, 
         score_method=band.method if band else None,
         mean_steps=fmean(t.steps_sum / t.valid for t in played) if played else None,
         success_steps=sum(t.success_steps_sum for t in played) / successes if successes else None,
+        **_taken(played, successes, success),
         malformed=sum(t.malformed_sum for t in played) / steps if steps else None,
         done=done,
         wanted=max(suite_tasks, len(tallies)) * attempts,
@@ -203,6 +219,26 @@ def measure(tallies: Sequence[Tally], *, seed: Sequence[str], suite_tasks: int, 
         pass_at_k=_published(tallies, mean_pass_at_k),
         pass_hat_k=_published(tallies, mean_pass_hat_k),
     )
+
+
+def _taken(played: Sequence[Tally], successes: int, success: float | None) -> dict[str, float | None]:
+    """Time, tokens and cost of the valid attempts, as means over tasks, and of the successes alone."""
+    told = bool(played) and all(t.told == t.valid for t in played)
+    priced = bool(played) and all(t.priced == t.valid for t in played)
+    cost = fmean(t.cost_sum / t.valid for t in played) if priced else None
+    return {
+        "mean_seconds": fmean(t.seconds_sum / t.valid for t in played) if played else None,
+        "success_seconds": sum(t.success_seconds_sum for t in played) / successes if successes else None,
+        "mean_tokens": fmean(t.tokens_sum / t.valid for t in played) if told else None,
+        "success_tokens": sum(t.success_tokens_sum for t in played) / successes if told and successes else None,
+        "mean_cost": cost,
+        "cost_per_success": _per_success(cost, success),
+    }
+
+
+def _per_success(cost: float | None, success: float | None) -> float | None:
+    """None where nothing succeeded: then no sum was enough."""
+    return cost / success if cost is not None and success else None
 
 
 def ks(most: int) -> list[int]:
@@ -223,6 +259,7 @@ def over_envs(parts: Sequence[Measure]) -> Measure:
     interval = combined([(p.success, _interval(p)) for p in parts if p.success is not None])
     known = all(p.success is not None for p in parts)
     band = _band(parts)
+    success, cost = _mean(p.success for p in parts), _mean(p.mean_cost for p in parts)
     return Measure(
         tasks=sum(p.tasks for p in parts),
         attempts=max(p.attempts for p in parts),
@@ -230,7 +267,7 @@ def over_envs(parts: Sequence[Measure]) -> Measure:
         n=sum(p.n for p in parts),
         invalid=sum(p.invalid for p in parts),
         retried=sum(p.retried for p in parts),
-        success=_mean(p.success for p in parts),
+        success=success,
         success_low=_mean(p.success_low for p in parts),
         success_high=_mean(p.success_high for p in parts),
         ci_low=interval.low if known and interval else None,
@@ -248,6 +285,12 @@ def over_envs(parts: Sequence[Measure]) -> Measure:
         score_method=band.method if band else None,
         mean_steps=_mean(p.mean_steps for p in parts),
         success_steps=_mean(p.success_steps for p in parts),
+        mean_seconds=_mean(p.mean_seconds for p in parts),
+        success_seconds=_mean(p.success_seconds for p in parts),
+        mean_tokens=_mean(p.mean_tokens for p in parts),
+        success_tokens=_mean(p.success_tokens for p in parts),
+        mean_cost=cost,
+        cost_per_success=_per_success(cost, success),
         malformed=_mean(p.malformed for p in parts),
         done=sum(p.done for p in parts),
         wanted=sum(p.wanted for p in parts),

@@ -301,18 +301,34 @@ class Store:
         with reading(self._engine) as connection:
             return [(env, outcome, count) for env, outcome, count in connection.execute(query, {"run": run})]
 
-    def breaking_tasks(self, run: str) -> list[tuple[str, str]]:
-        """`(task, error)` of the tasks with a slot on which all tries ended in the same `env_error`."""
+    def breaking_tasks(self, run: str) -> list[tuple[str, str, str]]:
+        """`(env, task, error)` of the tasks with a slot on which all tries ended in the same `env_error`."""
         query = text(
-            "SELECT v.task_id, MIN(v.error) FROM v_episodes v"
+            "SELECT v.env, v.task_id, MIN(v.error) FROM v_episodes v"
             " JOIN slots s ON s.run_id = v.run_id AND s.slot = v.slot AND s.state = 'lost'"
-            " WHERE v.run_id = :run AND NOT v.superseded GROUP BY v.task_id, v.slot"
+            " WHERE v.run_id = :run AND NOT v.superseded GROUP BY v.env, v.task_id, v.slot"
             " HAVING MIN(v.outcome) = 'env_error' AND MAX(v.outcome) = 'env_error'"
             " AND COUNT(DISTINCT COALESCE(v.error, '')) = 1 ORDER BY v.slot"
         )
         with reading(self._engine) as connection:
             found = connection.execute(query, {"run": run})
-            return list(dict.fromkeys((task, error or "") for task, error in found))
+            return list(dict.fromkeys((env, task, error or "") for env, task, error in found))
+
+    def unread(self, run: str, env: str) -> tuple[str, str] | None:
+        """`(text, reason)` of the first completion of a run that was no action; None where each was one."""
+        query = (
+            select(TurnRow.action, TurnRow.malformed)
+            .join(EpisodeRow, EpisodeRow.id == TurnRow.episode_id)
+            .join(SlotRow, (SlotRow.run_id == EpisodeRow.run_id) & (SlotRow.slot == EpisodeRow.slot))
+            .join(TaskRow, (TaskRow.run_id == SlotRow.run_id) & (TaskRow.position == SlotRow.position))
+            .where(EpisodeRow.run_id == run, EpisodeRow.valid, EpisodeRow.malformed > 0)
+            .where(TaskRow.env == env, TurnRow.malformed.is_not(None))
+            .order_by(EpisodeRow.id, TurnRow.number)
+            .limit(1)
+        )
+        with reading(self._engine) as connection:
+            found = connection.execute(query).first()
+        return None if found is None else (str(found.action), str(found.malformed))
 
     def actions(self, run: str, *, tasks: int) -> list[tuple[int, int, str]]:
         """`(position, episode, action)` of every step of the valid attempts at the first `tasks` tasks, as played."""

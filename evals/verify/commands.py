@@ -39,6 +39,7 @@ def verify(
     """
     from agentenv.cli.progress import progress
     from agentenv.cli.tables import print_json
+    from evals.show import verified_text
     from evals.verify.counts import standing
     from evals.verify.verify import CLAIM
     from evals.verify.verify import verify as verified
@@ -54,7 +55,7 @@ def verify(
     if json:
         print_json({**found.to_dict(), "signer": signer})
     else:
-        typer.echo(f"{record.id}: {found.mark}" + (f" of a sample of {found.sample}" if found.sample else ""))
+        typer.echo(f"{record.id}: {verified_text(found.to_dict())}")
         for line in [*map(str, found.divergences[:SHOWN]), *found.problems[:SHOWN], *found.reasons[:SHOWN]]:
             typer.echo(f"  {line}")
         if signer:
@@ -73,7 +74,7 @@ def rescore(
 
     For environments whose last action alone decides. The old run stays as it is, and the two share no table.
 
-    
+    \b
     Example:
       agentenv eval rescore search-react-3f
     """

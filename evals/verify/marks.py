@@ -42,7 +42,17 @@ def mark_of(verdicts: Iterable[Mapping[str, Any] | None]) -> str:
     for verdict in known:
         if not verdict["ok"]:
             return str(verdict["mark"])
-    return f"verified {sum(v['verified'] for v in known)}/{sum(v['of'] for v in known)}"
+    level = "rescored" if any(verdict.get("rescored") for verdict in known) else "verified"
+    return f"{level} {sum(v['verified'] for v in known)}/{sum(v['of'] for v in known)}"
+
+
+TOLD = ("run", "level", "mark", "sample", "at", "verifier", "platform", "by")
+"""Of a verdict: what a row shows."""
+
+
+def told_of(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    """What was found, when, on which platform, by which version and by whom; None for what is not known."""
+    return {name: verdict.get(name) for name in TOLD}
 
 
 def _key(run: RunRow) -> str:

@@ -23,10 +23,11 @@ from agentenv.rollout import play
 from agentenv.trajectory import Trajectory
 from evals.plan import Plan, PlannedTask, World
 from evals.software import software
-from evals.store.plans import NewRun, utc_now
+from evals.store.plans import NewRun
 from evals.suite import parse
 from evals.verify.marks import keep_mark
 from evals.verify.record import RunRecord, from_store
+from evals.verify.verify import verifier
 
 if TYPE_CHECKING:
     from evals.store.store import Store
@@ -93,8 +94,9 @@ def rescore(
         now_right=[old.task.id for old, now in flips if now.success and not old.success],
         now_wrong=[old.task.id for old, now in flips if old.success and not now.success],
     )
-    mark = {"ok": True, "level": "rescored", "mark": f"rescored {found.judged}/{len(flips)}", "at": utc_now()}
-    keep_mark(store, store.run(new.id), {**mark, "verified": found.judged, "of": len(flips), "rescored": True})
+    mark = {"run": new.id, "ok": True, "level": "rescored", "mark": f"rescored {found.judged}/{len(flips)}"}
+    told = {**verifier(), "by": "self", "verified": found.judged, "of": len(flips), "rescored": True}
+    keep_mark(store, store.run(new.id), {**mark, **told})
     return found
 
 

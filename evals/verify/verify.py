@@ -105,11 +105,18 @@ async def verify(
         divergences=divergences,
         reasons=reasons,
         chain=chain_root(record.tries),
-        verifier=version("agentenv-gym"),
-        platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-        at=utc_now(),
+        **verifier(),
         by=by,
     )
+
+
+def verifier() -> dict[str, str]:
+    """What played, where and when."""
+    return {
+        "verifier": version("agentenv-gym"),
+        "platform": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "at": utc_now(),
+    }
 
 
 def sampled(tries: Sequence[Try], count: int, key: str) -> list[Try]:

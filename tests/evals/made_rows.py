@@ -53,7 +53,8 @@ def run_rows(
                 run_id=run.id, position=i, env=env, task_id=f"{env}/test/{i}", task_env=env, split="test",
                 task_index=i, category=category, difficulty=0, template="", digest=f"{env}{i}", planned=most, valid=n,
                 success=c, lost=lost.get(i, 0), invalid_tries=3 * lost.get(i, 0), reward_sum=float(c),
-                steps_sum=2 * n, success_steps_sum=2 * c, malformed_sum=0, seconds_sum=0.0,
+                steps_sum=2 * n, success_steps_sum=2 * c, malformed_sum=0, seconds_sum=0.0, success_seconds_sum=0.0,
+                tokens_sum=0, success_tokens_sum=0, told=0, cost_sum=0.0, priced=0,
                 score_sum=scores[i] * n if scores else 0.0, scored=n if scores else 0,
             ),
         )

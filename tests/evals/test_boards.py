@@ -11,6 +11,7 @@ from sqlalchemy.engine import URL
 from agentenv.protocol import Outcome, digest_of
 from evals.boards import board, table_hash
 from evals.leaderboard import leaderboard
+from evals.report import print_board
 from evals.store.store import Store
 from evals.verify.marks import keep_mark
 
@@ -39,6 +40,22 @@ def test_a_kept_table_is_what_was_computed(store):
     assert board(store, suite="t") == []
 
 
+def test_tasks_that_break_their_environment_are_listed_with_the_row(store, capsys):
+    store.add_runs([new_run("one", tasks=4)])
+    for slot in store.open_slots("one"):
+        outcome = Outcome.ENV_ERROR if slot.slot == 2 else Outcome.SUCCESS
+        for number in range(3 if slot.slot == 2 else 1):
+            store.record("one", slot.slot, number, ended(outcome, slot.task, error="the board \x1b[31mfell off"))
+    for rows in (board(store), board(store)):  # computed, and kept
+        assert [row.breaks_the_environment for row in rows] == [
+            [{"task": "coin/test/2", "error": "the board \x1b[31mfell off"}]
+        ] * 2
+        print_board(rows)
+        out = capsys.readouterr().out
+        assert out.count("breaks the environment: coin/test/2: the board ⟨ESC⟩[31mfell off") == 1
+        assert "incomplete: 1 tasks without a valid attempt" in out
+
+
 def test_nothing_is_computed_twice_and_every_episode_makes_it_anew(store):
     store.add_runs([new_run("one", tasks=3)])
     slots = store.open_slots("one")
@@ -65,10 +82,12 @@ def test_a_row_shows_what_verifications_found_as_long_as_the_runs_stay_as_they_w
         store.add_runs([new_run(id_)])
         play_all(store, id_, lambda slot: Outcome.SUCCESS)
         assert store.finish(id_)
-    verdict = {"ok": True, "verified": 4, "of": 4, "mark": "verified 4/4"}
+    verdict = {"ok": True, "verified": 4, "of": 4, "mark": "verified 4/4", "at": "2026-01-31", "by": "self"}
     keep_mark(store, store.run("s-a-1"), verdict)
     assert {row.verified for row in board(store)} == {""}
     keep_mark(store, store.run("s-a-2"), verdict)
     assert {row.verified for row in board(store)} == {"verified 8/8"}
+    told = board(store)[0].to_json()["verifications"]
+    assert [(one["mark"], one["at"], one["by"]) for one in told] == [("verified 4/4", "2026-01-31", "self")] * 2
     store.reopen("s-a-2", reason="again", overwrite=True)
     assert {row.verified for row in board(store)} == {""}

@@ -87,8 +87,8 @@ def test_an_env_that_breaks_is_invalid_tried_three_times_and_named(store):
     assert (row.measure.success_low, row.measure.success_high) == (10 / 12, 1.0)
     assert row.status == "incomplete: 2 tasks without a valid attempt"
     broken = store.breaking_tasks(run)
-    assert sorted(task for task, _ in broken) == ["coin/test/2", "coin/test/5"]
-    assert all("the coin rolled away" in error for _, error in broken)
+    assert sorted(task for _, task, _ in broken) == ["coin/test/2", "coin/test/5"]
+    assert all("the coin rolled away" in error for *_, error in broken)
     assert store.run(run).finished_at
 
 

@@ -19,7 +19,8 @@ KEYS = {
     "mean_return", "return_low", "return_high", "mean_steps", "success_steps", "malformed",
     "rank_low", "rank_high", "table_hash", "deleted", "extended", "reopened", "configurations", "seen", "dependent",
     "metric", "mean_score", "score_low", "score_high", "score_method", "pass_at_k", "pass_hat_k", "name", "people",
-    "played",
+    "played", "mean_seconds", "success_seconds", "mean_tokens", "success_tokens", "mean_cost", "cost_per_success",
+    "breaks_the_environment", "verifications",
 }  # fmt: skip
 
 

@@ -82,7 +82,7 @@ def test_an_upgrade_keeps_every_row_and_counts_what_is_new(url, revision):
         assert (episodes[0].score, episodes[1].turns[1].malformed, episodes[2].error) == (3.5, "no action", "boom")
         rows = [(t.valid, t.success, t.lost, t.told, t.tokens_sum, t.seconds_sum) for _, t in store.tasks(run="whole")]
         assert rows == [(1, 1, 1, 1, 18, 0.5), (2, 0, 0, 2, 36, 1.0)]
-        assert store.breaking_tasks("whole") == [("coin/test/0", "boom")]
+        assert store.breaking_tasks("whole") == [("coin", "coin/test/0", "boom")]
 
 
 @pytest.mark.parametrize("revision", [r for r in REVISIONS if r != HEAD])

@@ -175,7 +175,7 @@ def test_a_task_with_the_same_error_in_all_tries_breaks_the_environment(store):
             error = "ValueError: boom" if same else f"other {slot.tries}"
             outcome = Outcome.ENV_ERROR if slot.slot < 2 else Outcome.INFRA_LOST
             store.record("s-a-1", slot.slot, slot.tries, ended(outcome, slot.task, error=error))
-    assert store.breaking_tasks("s-a-1") == [("coin/test/0", "ValueError: boom")]
+    assert store.breaking_tasks("s-a-1") == [("coin", "coin/test/0", "ValueError: boom")]
     assert store.outcomes("s-a-1") == [("coin", "env_error", 6), ("coin", "infra_lost", 3)]
 
 

@@ -70,6 +70,16 @@ def test_the_table_marks_an_exact_score_as_not_run_here_and_puts_the_rest_below(
     assert [item["comparability"] for item in (s.to_json() for s in found)] == ["exact", "same_engine"]
 
 
+def test_a_published_score_above_all_rows_takes_no_column_away(capsys):
+    rows = leaderboard(run_rows("bad", [(1, 1)] * 2 + [(0, 1)] * 8))
+    print_board(rows, {(rows[0].suite_hash, rows[0].world_hash): standings([score()], [OURS], "success")})
+    out = capsys.readouterr().out
+    assert "95% CI" in out
+    [line] = [line for line in out.splitlines() if "bad" in line and "all" not in line]
+    assert "[0.057, 0.510]" in line
+    assert out.index("Theirs") < out.index(line)
+
+
 def test_a_file_is_read_and_its_mistakes_are_named(tmp_path):
     file = tmp_path / "p.yaml"
     file.write_text("- {agent: a, env: coin, score: 0.5, source: s, date: 2026-01-31, max_steps: 9}\n")

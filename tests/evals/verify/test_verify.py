@@ -176,4 +176,5 @@ def test_pooled_runs_have_a_mark_when_each_of_them_has():
     bad = {"ok": False, "verified": 0, "of": 4, "mark": "diverged at turn 1"}
     assert mark_of([one, other]) == "verified 5/7"
     assert mark_of([one, bad]) == "diverged at turn 1"
+    assert mark_of([{**one, "rescored": True}]) == "rescored 3/3"
     assert mark_of([one, None]) == mark_of([]) == ""
