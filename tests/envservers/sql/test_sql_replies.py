@@ -4,7 +4,6 @@ import pytest
 from fruit_folder import spider
 
 from agentenv.protocol import Action
-from agentenv.registry import get_spec
 from envservers.sql.env import SQLEnv
 from envservers.sql.replies import Kind, Reply, read_reply
 from envservers.sql.tasks import make_tasks
@@ -79,10 +78,3 @@ def test_an_empty_statement_is_not_right_where_nothing_is(tmp_path, reply):
     env.reset(make_tasks(options).get("dev", 0))
     result = env.step(Action(text=reply))
     assert (result.terminated, result.success, result.reward) == (True, False, 0.0)
-
-
-def test_the_text_of_every_function_is_an_action():
-    values = {"table": "books", "sql": "SELECT 1"}
-    for function in get_spec("sql").functions:
-        text = function["text"].format(**{name: values[name] for name in function["parameters"]["properties"]})
-        assert read_reply(text, bare=Kind.QUERY).kind is not Kind.REFUSED
