@@ -58,6 +58,11 @@ def canonical_task(task: Task) -> Any:
     return task.payload["canonical"]
 
 
+def training_row(task: Task) -> Mapping[str, Any]:
+    """What trainers are told beside the prompt: the accepted answers, in the form of Search-R1."""
+    return {"ground_truth": {"target": list(task.payload["answers"])}}
+
+
 class WorldTasks:
     """The questions of the encyclopedia. The first one asked for builds it."""
 

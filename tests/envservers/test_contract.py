@@ -2,10 +2,15 @@
 other processes under other hash seeds, no task stands in two splits, and solutions succeed.
 """
 
+import asyncio
+
 import pytest
 
+from agentenv.agents import make_agent
 from agentenv.errors import EnvUnavailable
+from agentenv.pool import EnvPool
 from agentenv.registry import get_spec, specs
+from agentenv.rollout import rollout
 from agentenv.testing import check_env
 
 QUICK = (
@@ -73,3 +78,22 @@ def test_the_rules_that_matter_most_are_kept(env, options):
 @pytest.mark.parametrize(("env", "options"), cases(tuple(PLAYED)))
 def test_every_rule_of_the_contract_is_kept(env, options):
     assert not problems(env, options, budget_s=5)
+
+
+DECIDED = [param for param in cases(SLOW) if get_spec(param.values[0]).last_action_decides]
+
+
+@pytest.mark.parametrize(("env", "options"), DECIDED)
+def test_where_the_last_action_decides_it_gets_the_verdict_alone(env, options):
+    async def verdicts():
+        async with EnvPool(env, size=1, options=options) as pool:
+            refs = (await pool.task_refs("test"))[:6]
+            for episode in await rollout(pool, refs, make_agent("oracle")):
+                async with pool.session(episode.task.id) as session:
+                    reply = await session.step(episode.turns[-1].action)
+                    yield reply.terminated, reply.success
+
+    async def gathered():
+        return [verdict async for verdict in verdicts()]
+
+    assert asyncio.run(gathered()) == [(True, True)] * 6

@@ -3,6 +3,7 @@ import json
 import pytest
 from http_play import replies
 
+from agentenv.data.rows import Wanted, rows_of
 from agentenv.errors import UnknownOption
 from agentenv.protocol import Action
 from envservers.search.env import SearchEnv
@@ -102,3 +103,13 @@ def test_over_http_the_answer_of_a_reply_alone_is_judged(tmp_path, corpus, reply
     _, step = replies(SPEC, "search/test/0", [reply], served={"corpus": corpus, "questions": questions})
     found = step.json()
     assert (found["terminated"], found["success"], found["reward"]) == (over, success, float(bool(success)))
+
+
+def test_rows_made_for_trainers_are_read_back_as_the_same_questions(world, corpus, tmp_path):
+    wanted = Wanted(spec=SPEC, options={"size": "small"}, split="dev", limit=5, observation=False)
+    rows = [{**row, "question": world.get("dev", n).payload["question"]} for n, row in enumerate(rows_of(wanted))]
+    questions = write_lines(tmp_path / "rows.jsonl", rows)
+    again = SPEC.task_set({"corpus": corpus, "questions": questions})
+    for index in range(5):
+        known = world.get("dev", index).payload
+        assert list(again.get("test", index).payload["answers"]) == list(known["answers"])
