@@ -15,6 +15,7 @@ from evals.web.boards import Boards
 from evals.web.index import Indexes
 from evals.web.memo import Memo
 from evals.web.texts import visible
+from evals.web.turns import drawn
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -54,6 +55,7 @@ def templates() -> Environment:
         auto_reload=False,
     )
     made.filters["part"] = part
+    made.filters["drawn"] = drawn
     made.globals["query"] = query
     return made
 

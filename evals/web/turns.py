@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from markupsafe import Markup
 
 from agentenv.trajectory import Turn
 from evals.web.tags import refusal
@@ -38,6 +40,8 @@ class Message:
     images: list[str]
     rest: str
     """Other fields, as JSON."""
+    repeats: bool = False
+    """Its text is the turn's observation, letter by letter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +93,7 @@ def _view(number: int, turn: Turn, total: float, *, repeated: bool) -> TurnView:
     notes = notes if isinstance(notes, Mapping) else {}
     info = {name: value for name, value in turn.info.items() if name != "agent"}
     messages = [message_of(message) for message in turn.messages or []]
+    messages = [replace(message, repeats=message.text == turn.observation) for message in messages]
     return TurnView(
         number=number,
         observation=turn.observation,
@@ -189,6 +194,17 @@ def tokens_of(turn: Turn) -> list[Token]:
     known = turn.logprobs or []
     logprobs = [known[i] if i < len(known) else None for i in range(len(ids))]
     return [Token(id=id_, logprob=p, shade=shade(p)) for id_, p in zip(ids, logprobs, strict=True)]
+
+
+def drawn(tokens: Sequence[Token]) -> Markup:
+    """The tokens as elements. There are thousands, too many for a template's loop, and only numbers go in."""
+    return Markup(" ".join(map(_span, tokens)))
+
+
+def _span(token: Token) -> str:
+    shade = "x" if token.shade < 0 else f"{token.shade:d}"
+    title = "no log-probability" if token.logprob is None else f"log-probability {token.logprob:.4f}"
+    return f'<span class="token t{shade}" title="{title}">{token.id:d}</span>'
 
 
 def shade(logprob: float | None) -> int:

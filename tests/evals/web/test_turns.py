@@ -4,7 +4,7 @@ import pytest
 from made_pages import PIXEL
 
 from agentenv.trajectory import Turn
-from evals.web.turns import TOKENS, checks_of, message_of, shade, tokens_of, views
+from evals.web.turns import TOKENS, checks_of, drawn, message_of, shade, tokens_of, views
 
 
 def turn(**changes) -> Turn:
@@ -52,6 +52,19 @@ def test_tokens_are_shaded_from_sure_to_surprising_and_bounded():
     assert [shade(p) for p in (None, 0.0, -0.1, -1.0, -2.0, -9.0)] == [-1, 0, 1, 2, 3, 4]
     assert len(tokens_of(turn(token_ids=[1] * (TOKENS + 5), logprobs=[0.0] * (TOKENS + 5)))) == TOKENS
     assert [token.logprob for token in tokens_of(turn(token_ids=[1, 2], logprobs=[-0.5]))] == [-0.5, None]
+
+
+def test_tokens_are_drawn_with_their_numbers():
+    shown = drawn(tokens_of(turn(token_ids=[7, 8], logprobs=[-0.01])))
+    assert shown == (
+        '<span class="token t0" title="log-probability -0.0100">7</span> '
+        '<span class="token tx" title="no log-probability">8</span>'
+    )
+
+
+def test_a_message_that_repeats_the_observation_is_not_shown_twice():
+    said = [{"role": "user", "content": "o"}, {"role": "user", "content": "o "}]
+    assert [message.repeats for message in views([turn(messages=said)])[0].messages] == [True, False]
 
 
 def test_failed_checks_come_first_and_nonsense_is_none():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,7 +16,9 @@ import pytest
 from made_runs import new_run
 from sqlalchemy.engine import URL
 
+from agentenv.trajectory import read_jsonl
 from evals.store.store import Store
+from evals.web.commands import replaying
 
 
 @contextmanager
@@ -45,3 +48,15 @@ def test_the_pages_are_served_to_this_machine_alone(file_url: URL, words: tuple[
         assert http.get(f"{path}/", headers={"host": "evil.example"}).status_code == 421
         assert http.get(f"{path}/", headers={"origin": "http://evil.example"}).status_code == 403
         assert http.post(f"{path}/runs").status_code == 405
+
+
+def test_the_command_of_an_episode_plays_it_again(tmp_path):
+    file = tmp_path / "played.jsonl"
+    agentenv = [sys.executable, "-m", "agentenv.cli.main"]
+    played = ["rollout", "maze", "--agent", "random", "--limit", "1", "--max-steps", "7", "--out", str(file)]
+    subprocess.run([*agentenv, *played], check=True, capture_output=True)
+    (episode,) = read_jsonl(file)
+    command = replaying("run-1", episode).replace("| agentenv ", f"| {shlex.join(agentenv)} ")
+    shown = subprocess.run(["sh", "-c", command], check=True, capture_output=True, text=True).stdout
+    assert shown.endswith(f"The episode ended: {episode.outcome.value} after 7 steps, return {episode.reward:g}.\n")
+    assert episode.final_observation in shown
