@@ -356,6 +356,8 @@ def leaderboard(
     if web:
         from evals.web.serve import serve
 
+        if suite is not None or published:
+            raise BadCall("--web takes neither --suite nor --published; the page has filters of its own")
         return serve(port, json=json)
     from agentenv.cli.tables import print_json
     from evals.boards import board, published_beside

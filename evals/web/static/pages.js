@@ -22,6 +22,17 @@ async function pageAt(url) {
 }
 
 const POLL_MS = 2000;
+const began = { at: Date.now(), settled: document.querySelector("#live progress")?.value };
+
+// How fast it goes since this page was opened, and what is left at that rate.
+function pace(live) {
+  const bar = live.querySelector("progress");
+  const minutes = (Date.now() - began.at) / 60000;
+  const rate = (bar.value - began.settled) / minutes;
+  if (!(rate > 0) || bar.value >= bar.max) return;
+  const left = Math.ceil((bar.max - bar.value) / rate);
+  live.querySelector("[data-pace]").textContent = ` · ${rate.toPrecision(2)} a minute, about ${left} min left`;
+}
 
 async function follow() {
   const live = document.getElementById("live");
@@ -29,8 +40,10 @@ async function follow() {
   if (!document.hidden) {
     try {
       const fresh = (await pageAt(live.dataset.live)).getElementById("live");
-      if (fresh && fresh.dataset.tries !== live.dataset.tries) live.replaceWith(fresh);
-      else if (fresh && !fresh.hasAttribute("data-open")) live.replaceWith(fresh);
+      if (fresh && (fresh.dataset.tries !== live.dataset.tries || !fresh.hasAttribute("data-open"))) {
+        pace(fresh);
+        live.replaceWith(fresh);
+      }
     } catch {
       // the server is away; the next round may reach it
     }

@@ -154,6 +154,7 @@ def test_a_run_that_goes_on_is_followed(page: Any, site: str, own: URL):
         slot = next(slot for slot in store.open_slots("s-live-1") if slot.slot % 4 != 3)
         play_one(store, "s-live-1", slot)
     page.get_by_text("8 of 24").wait_for(timeout=10_000)
+    assert re.search(r"a minute, about \d+ min left", page.inner_text("#live"))
 
 
 def test_a_search_goes_on_by_itself_until_it_has_found_something(page: Any, site: str, monkeypatch: pytest.MonkeyPatch):

@@ -50,6 +50,13 @@ def test_the_pages_are_served_to_this_machine_alone(file_url: URL, words: tuple[
         assert http.post(f"{path}/runs").status_code == 405
 
 
+def test_options_of_the_table_are_refused_with_the_page():
+    command = [sys.executable, "-m", "agentenv.cli.main", "leaderboard", "--web", "--suite", "demo"]
+    found = subprocess.run(command, capture_output=True, text=True)
+    assert found.returncode == 2
+    assert "filters of its own" in found.stderr
+
+
 def test_the_command_of_an_episode_plays_it_again(tmp_path):
     file = tmp_path / "played.jsonl"
     agentenv = [sys.executable, "-m", "agentenv.cli.main"]
