@@ -11,9 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentenv.agents.recorded import recorded as recorded_agent
+from agentenv.errors import AgentEnvError
 from agentenv.pool import EnvPool
+from agentenv.protocol import Outcome
 from agentenv.rollout import play
 from agentenv.trajectory import Trajectory
+
+MADE_BY = ("engine", "engine_version")
+"""Of an info: what an env says it was played by, where observations depend on more than its own version, such as a
+browser's build."""
 
 EXCERPT = 160
 """Characters of each side that a divergence shows."""
@@ -37,9 +43,33 @@ class Divergence:
         )
 
 
+class NotReplayable(AgentEnvError):
+    """The episode cannot be played here: another build of the engine, or an env that breaks."""
+
+    code = "not_replayable"
+
+
 async def replay(pool: EnvPool, recorded: Trajectory) -> Divergence | None:
-    """Play the actions again; None when observations, rewards and end are those of the record."""
-    return compared(recorded, await play(pool, recorded.task, recorded_agent(recorded)))
+    """Play the actions again; None when observations, rewards and end are those of the record.
+
+    Raises NotReplayable where the env names another build of its engine, or breaks: that is no divergence.
+    """
+    replayed = await play(pool, recorded.task, recorded_agent(recorded))
+    then, now = made_by(recorded), made_by(replayed)
+    if then and now and then != now:
+        raise NotReplayable(f"version: {recorded.env} is played by {now} here, the run was by {then}")
+    if replayed.outcome in (Outcome.ENV_ERROR, Outcome.INFRA_LOST):
+        raise NotReplayable(f"{recorded.task.id} could not be played: {replayed.error}")
+    return compared(recorded, replayed)
+
+
+def made_by(trajectory: Trajectory) -> str:
+    """Engine and build, as the first turn that names them does; empty for envs that have none."""
+    for turn in trajectory.turns:
+        found = [str(turn.info[name]) for name in MADE_BY if name in turn.info]
+        if found:
+            return " ".join(found)
+    return ""
 
 
 def compared(recorded: Trajectory, replayed: Trajectory) -> Divergence | None:

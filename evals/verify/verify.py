@@ -153,7 +153,7 @@ async def _replayed(
         found = await _at_once(playable, pools, record, concurrency, on_episode)
     lost = [str(outcome) for outcome in found if isinstance(outcome, AgentEnvError)]
     divergences = [outcome for outcome in found if isinstance(outcome, Divergence)]
-    return divergences, [*reasons.values(), *lost], sum(outcome is None for outcome in found)
+    return divergences, list(dict.fromkeys([*reasons.values(), *lost])), sum(outcome is None for outcome in found)
 
 
 async def _opened(

@@ -7,7 +7,10 @@ import coin_env
 import pytest
 
 from agentenv import registry
+from agentenv.agents.recorded import recorded
+from agentenv.pool import EnvPool
 from agentenv.protocol import Outcome
+from agentenv.rollout import play
 from evals.harness import Player, play_runs, start
 from evals.store.store import Store
 from evals.suite import parse
@@ -141,6 +144,50 @@ def test_an_env_that_is_not_here_and_one_that_promises_nothing_say_so(record):
     options = spec.resolve_options({"retriever": "http://127.0.0.1:1"})
     assert "promises nothing" in spec.unreplayable_because(options)
     assert not spec.unreplayable_because(spec.resolve_options({}))
+
+
+def test_another_build_of_the_engine_is_not_replayable_and_never_diverged(record, monkeypatch):
+    def said(version, observation):
+        def step(env, action):
+            result = steps(env, action)
+            return replace(
+                result, observation=observation + result.observation, info={"engine": "b", "engine_version": version}
+            )
+
+        return step
+
+    steps = coin_env.Coin.step
+    monkeypatch.setattr(coin_env.Coin, "step", said("131.0", ""))
+    ours = made_anew(record)
+    assert verdict(ours).ok
+    monkeypatch.setattr(coin_env.Coin, "step", said("132.0", "other words: "))
+    found = verdict(ours)
+    assert found.level == "not replayable"
+    assert found.reasons == ["version: coin is played by b 132.0 here, the run was by b 131.0"]
+    assert found.verified == 12
+    monkeypatch.setattr(coin_env.Coin, "step", said("131.0", "other words: "))
+    assert verdict(ours).level == "diverged"
+
+
+def test_an_env_that_breaks_here_is_not_replayable(record, monkeypatch):
+    def reset(env, task):
+        raise ValueError("these worlds are not the task's")
+
+    monkeypatch.setattr(coin_env.Coin, "reset", reset)
+    found = verdict(record, sample=5)
+    assert found.level == "not replayable"
+    assert "these worlds are not the task's" in found.mark
+
+
+def made_anew(record: RunRecord) -> RunRecord:
+    """The same actions, recorded by the envs as they are now."""
+
+    async def again(trajectory):
+        async with EnvPool(trajectory.env, max_steps=trajectory.max_steps) as pool:
+            return await play(pool, trajectory.task, recorded(trajectory))
+
+    tries = [replace(one, trajectory=asyncio.run(again(one.trajectory))) for one in record.tries]
+    return replace(record, tries=tries)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.CONTEXT_FULL, Outcome.AGENT_ERROR, Outcome.TIME_LIMIT])
