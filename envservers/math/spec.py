@@ -1,28 +1,10 @@
 """What is known of Math without its engine."""
 
-from typing import Any
-
+from agentenv.functions import function
 from agentenv.registry import Concurrency, EnvSpec, Option, Shortcut
 
 ENV_ID = "math"
 _AGENTS = "envservers.math.shortcuts"
-
-
-def _function(
-    name: str, text: str, description: str, parameter: str, about: str, kind: str | list[str] = "string"
-) -> dict[str, Any]:
-    properties = {parameter: {"type": kind, "description": about}}
-    return {
-        "name": name,
-        "description": description,
-        "text": text,
-        "parameters": {
-            "type": "object",
-            "properties": properties,
-            "required": [parameter],
-            "additionalProperties": False,
-        },
-    }
 
 
 SPEC = EnvSpec(
@@ -86,20 +68,17 @@ SPEC = EnvSpec(
     replay="Equal everywhere: nothing but the task and the actions decides.",
     prompt="envservers.math:prompt.yaml",
     functions=(
-        _function(
+        function(
             "answer",
-            "#### {number}",
             "Give the final answer; this ends the episode.",
-            "number",
-            "A number, or a text such as 3/4.",
-            ["number", "string"],
+            "#### {number}",
+            number={"type": ["number", "string"], "description": "A number, or a text such as 3/4."},
         ),
-        _function(
+        function(
             "calculate",
-            "calculate[{expression}]",
             "Work out an expression, where the problem comes with a calculator; elsewhere it counts as a wrong answer.",
-            "expression",
-            "Numbers, + - * / // % ** and parentheses, such as 12 * (7 + 3).",
+            "calculate[{expression}]",
+            expression="Numbers, + - * / // % ** and parentheses, such as 12 * (7 + 3).",
         ),
     ),
     malformed_text="Invalid reply: {reason}. End it with a line such as `#### 42`.",

@@ -1,5 +1,6 @@
 """What is known of Search without its engine."""
 
+from agentenv.functions import function
 from agentenv.registry import Concurrency, EnvSpec, Option, Shortcut
 
 ENV_ID = "search"
@@ -97,28 +98,13 @@ SPEC = EnvSpec(
     ),
     prompt="envservers.search:prompt.yaml",
     functions=(
-        {
-            "name": "search",
-            "description": "Search the encyclopedia.",
-            "text": "<search>{query}</search>",
-            "parameters": {
-                "type": "object",
-                "properties": {"query": {"type": "string"}},
-                "required": ["query"],
-                "additionalProperties": False,
-            },
-        },
-        {
-            "name": "answer",
-            "description": "Answer the question; this ends the episode.",
-            "text": "<answer>{answer}</answer>",
-            "parameters": {
-                "type": "object",
-                "properties": {"answer": {"type": "string"}},
-                "required": ["answer"],
-                "additionalProperties": False,
-            },
-        },
+        function("search", "Search the encyclopedia.", "<search>{query}</search>", query={"type": "string"}),
+        function(
+            "answer",
+            "Answer the question; this ends the episode.",
+            "<answer>{answer}</answer>",
+            answer={"type": "string"},
+        ),
     ),
     malformed_text="Invalid turn: {reason}. Write <search>query</search> or <answer>answer</answer>.",
     extra="search",

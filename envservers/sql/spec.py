@@ -1,19 +1,11 @@
 """What is known of SQL without its engine."""
 
-from typing import Any
-
+from agentenv.functions import function
 from agentenv.registry import Concurrency, EnvSpec, Option, Shortcut
 
 ENV_ID = "sql"
 _AGENTS = "envservers.sql.shortcuts"
-
-
-def _function(name: str, description: str, text: str, parameter: str = "", about: str = "") -> dict[str, Any]:
-    properties = {parameter: {"type": "string", "description": about}} if parameter else {}
-    schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
-    if parameter:
-        schema["required"] = [parameter]
-    return {"name": name, "description": description, "text": text, "parameters": schema}
+_QUERY = "One SELECT statement of SQLite."
 
 
 SPEC = EnvSpec(
@@ -95,28 +87,15 @@ SPEC = EnvSpec(
     ),
     prompt="envservers.sql:prompt.yaml",
     functions=(
-        _function("list_tables", "List the tables of the database. Only in mode multi.", "tables"),
-        _function(
+        function("list_tables", "List the tables of the database. Only in mode multi.", "tables"),
+        function(
             "describe_table",
             "Show the columns of a table, its keys and what some columns hold. Only in mode multi.",
             "describe {table}",
-            "table",
-            "The name of the table.",
+            table="The name of the table.",
         ),
-        _function(
-            "run_query",
-            "Run a query and see its result. Only in mode multi.",
-            "query {sql}",
-            "sql",
-            "One SELECT statement of SQLite.",
-        ),
-        _function(
-            "submit_query",
-            "Answer with a query; this ends the episode.",
-            "submit {sql}",
-            "sql",
-            "One SELECT statement of SQLite.",
-        ),
+        function("run_query", "Run a query and see its result. Only in mode multi.", "query {sql}", sql=_QUERY),
+        function("submit_query", "Answer with a query; this ends the episode.", "submit {sql}", sql=_QUERY),
     ),
     malformed_text="Invalid action: {reason}. Answer with one SQL query, or with one of the actions that you have.",
     reset_s=120.0,  # the first one of a schema makes its databases

@@ -1,29 +1,14 @@
 """What is known of AlfWorld without its engine."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
+from agentenv.functions import function
 from agentenv.registry import RANDOM, Concurrency, EnvSpec, Option, Shortcut
 
 MAX_STEPS = 50
 """As in the reference."""
 _PLACE = "A receptacle as the observation names it, such as `countertop 1`."
 _THING = "An object as the observation names it, such as `mug 2`."
-
-
-def _function(name: str, description: str, text: str, /, **about: str) -> Mapping[str, Any]:
-    return {
-        "name": name,
-        "description": description,
-        "text": text,
-        "parameters": {
-            "type": "object",
-            "properties": {key: {"type": "string", "description": words} for key, words in about.items()},
-            "required": list(about),
-            "additionalProperties": False,
-        },
-    }
 
 
 SPEC = EnvSpec(
@@ -76,21 +61,21 @@ SPEC = EnvSpec(
     replay="Equal everywhere: nothing but the task and the actions decides.",
     prompt="envservers.embodied.alfworld:prompt.yaml",
     functions=(
-        _function("goto", "Go to a receptacle.", "go to {recep}", recep=_PLACE),
-        _function("open", "Open the receptacle where you stand.", "open {recep}", recep=_PLACE),
-        _function("close", "Close the receptacle where you stand.", "close {recep}", recep=_PLACE),
-        _function("take", "Take an object.", "take {obj} from {recep}", obj=_THING, recep=_PLACE),
-        _function("put", "Put down what you carry.", "put {obj} in/on {recep}", obj=_THING, recep=_PLACE),
-        _function(
+        function("goto", "Go to a receptacle.", "go to {recep}", recep=_PLACE),
+        function("open", "Open the receptacle where you stand.", "open {recep}", recep=_PLACE),
+        function("close", "Close the receptacle where you stand.", "close {recep}", recep=_PLACE),
+        function("take", "Take an object.", "take {obj} from {recep}", obj=_THING, recep=_PLACE),
+        function("put", "Put down what you carry.", "put {obj} in/on {recep}", obj=_THING, recep=_PLACE),
+        function(
             "clean", "Clean what you carry in a sink basin.", "clean {obj} with {recep}", obj=_THING, recep=_PLACE
         ),
-        _function("heat", "Heat what you carry in a microwave.", "heat {obj} with {recep}", obj=_THING, recep=_PLACE),
-        _function("cool", "Cool what you carry in a fridge.", "cool {obj} with {recep}", obj=_THING, recep=_PLACE),
-        _function("use", "Switch a lamp on or off.", "use {obj}", obj=_THING),
-        _function("toggle", "The same as use.", "toggle {obj}", obj=_THING),
-        _function("examine", "Look closely at a receptacle or an object.", "examine {name}", name=f"{_PLACE} {_THING}"),
-        _function("look", "See where you are.", "look"),
-        _function("inventory", "See what you carry.", "inventory"),
+        function("heat", "Heat what you carry in a microwave.", "heat {obj} with {recep}", obj=_THING, recep=_PLACE),
+        function("cool", "Cool what you carry in a fridge.", "cool {obj} with {recep}", obj=_THING, recep=_PLACE),
+        function("use", "Switch a lamp on or off.", "use {obj}", obj=_THING),
+        function("toggle", "The same as use.", "toggle {obj}", obj=_THING),
+        function("examine", "Look closely at a receptacle or an object.", "examine {name}", name=f"{_PLACE} {_THING}"),
+        function("look", "See where you are.", "look"),
+        function("inventory", "See what you carry.", "inventory"),
     ),
     malformed_text="Invalid action: {reason}. Answer with one action, such as `go to countertop 1`.",
 )

@@ -1,24 +1,14 @@
 """What is known of BabyAI without its engine."""
 
-from typing import Any
-
+from agentenv.functions import function
 from agentenv.registry import Concurrency, EnvSpec, Option, Shortcut
 
-_THING = "with its number among the things in view of that name, such as `red ball 1`"
-_DOOR = "with its state and number, such as `green closed door 1`"
-
-
-def _function(
-    name: str, description: str, parameter: str = "", about: str = "", example: str = "red ball 1"
-) -> dict[str, Any]:
-    """The action is the name with blanks, and the thing behind it."""
-    properties = {parameter: {"type": "string", "description": about, "examples": [example]}} if parameter else {}
-    schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
-    if parameter:
-        schema["required"] = [parameter]
-    text = name.replace("_", " ") + (f" {{{parameter}}}" if parameter else "")
-    return {"name": name, "description": description, "text": text, "parameters": schema}
-
+_THING = {
+    "type": "string",
+    "description": "A thing with its number among the things in view of that name, such as `red ball 1`.",
+    "examples": ["red ball 1"],
+}
+_DOOR = {"type": "string", "description": "A door with its state and number, such as `green closed door 1`."}
 
 # Levels of one room take an action or two, which is within the reach of chance. The ceilings stand some points above
 # what was measured, so that they hold this share of the split to what it is.
@@ -85,22 +75,26 @@ SPEC = EnvSpec(
     replay="The versions of minigrid and numpy, which draw the worlds; a world that is not the task's is refused.",
     prompt="envservers.embodied.babyai:prompt.yaml",
     functions=(
-        _function("turn_left", "Turn left on the spot."),
-        _function("turn_right", "Turn right on the spot."),
-        _function("move_forward", "Step into the cell in front of you."),
-        _function("go_to", "Walk until a thing in view is right in front of you.", "thing", f"A thing {_THING}."),
-        _function("pickup", "Walk to a thing in view and pick it up.", "thing", f"A thing {_THING}."),
-        _function("drop", "Put what you carry into the free cell in front of you."),
-        _function("toggle", "Open or close the door in front of you, or open the box in front of you."),
-        _function("go_through", "Walk into an open door in view.", "door", f"A door {_DOOR}.", "green open door 1"),
-        _function(
+        function("turn_left", "Turn left on the spot.", "turn left"),
+        function("turn_right", "Turn right on the spot.", "turn right"),
+        function("move_forward", "Step into the cell in front of you.", "move forward"),
+        function("go_to", "Walk until a thing in view is right in front of you.", "go to {thing}", thing=_THING),
+        function("pickup", "Walk to a thing in view and pick it up.", "pickup {thing}", thing=_THING),
+        function("drop", "Put what you carry into the free cell in front of you.", "drop"),
+        function("toggle", "Open or close the door in front of you, or open the box in front of you.", "toggle"),
+        function(
+            "go_through",
+            "Walk into an open door in view.",
+            "go through {door}",
+            door={**_DOOR, "examples": ["green open door 1"]},
+        ),
+        function(
             "toggle_and_go_through",
             "Walk to a closed door in view, or a locked one whose key you carry, open it and step into it.",
-            "door",
-            f"A door {_DOOR}.",
-            "green closed door 1",
+            "toggle and go through {door}",
+            door={**_DOOR, "examples": ["green closed door 1"]},
         ),
-        _function("check_available_actions", "List what can be done now."),
+        function("check_available_actions", "List what can be done now.", "check available actions"),
     ),
     malformed_text="Invalid action: {reason}. Answer with one action, such as `turn left` or `go to red ball 1`.",
     extra="embodied",

@@ -1,5 +1,6 @@
 """What is known of Maze without its engine."""
 
+from agentenv.functions import function
 from agentenv.registry import RANDOM, Concurrency, EnvSpec, Option
 
 SPEC = EnvSpec(
@@ -37,16 +38,11 @@ SPEC = EnvSpec(
     replay="Equal everywhere: nothing but the task and the actions decides.",
     prompt="envservers.games.maze:prompt.yaml",
     functions=(
-        {
-            "name": "move",
-            "description": "Move by one cell; a wall leaves you where you are.",
-            "text": "move {direction}",
-            "parameters": {
-                "type": "object",
-                "properties": {"direction": {"type": "string", "enum": ["up", "down", "left", "right"]}},
-                "required": ["direction"],
-                "additionalProperties": False,
-            },
-        },
+        function(
+            "move",
+            "Move by one cell; a wall leaves you where you are.",
+            "move {direction}",
+            direction={"type": "string", "enum": ["up", "down", "left", "right"]},
+        ),
     ),
 )

@@ -3,6 +3,7 @@
 `agentenv envs textcraft` prints the figures of `envservers.games.textcraft.tasks:facts` beside it.
 """
 
+from agentenv.functions import function
 from agentenv.registry import RANDOM, Concurrency, EnvSpec, Option
 
 ENV_ID = "textcraft"
@@ -47,43 +48,24 @@ SPEC = EnvSpec(
     replay="Equal everywhere: nothing but the task and the actions decides.",
     prompt="envservers.games.textcraft:prompt.yaml",
     functions=(
-        {
-            "name": "get",
-            "description": "Take raw material that no recipe makes.",
-            "text": "get {count} {item}",
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "count": {"type": "integer", "minimum": 1, "maximum": 9999},
-                    "item": {"type": "string", "description": "for example `oak logs`", "examples": ["oak logs"]},
-                },
-                "required": ["count", "item"],
-                "additionalProperties": False,
+        function(
+            "get",
+            "Take raw material that no recipe makes.",
+            "get {count} {item}",
+            count={"type": "integer", "minimum": 1, "maximum": 9999},
+            item={"type": "string", "description": "for example `oak logs`", "examples": ["oak logs"]},
+        ),
+        function("inventory", "List what is held.", "inventory"),
+        function(
+            "craft",
+            "Craft by exactly one recipe, once.",
+            "craft {recipe}",
+            recipe={
+                "type": "string",
+                "description": "for example `4 stick using 2 oak planks`",
+                "examples": ["4 stick using 2 oak planks"],
             },
-        },
-        {
-            "name": "inventory",
-            "description": "List what is held.",
-            "text": "inventory",
-            "parameters": {"type": "object", "properties": {}, "additionalProperties": False},
-        },
-        {
-            "name": "craft",
-            "description": "Craft by exactly one recipe, once.",
-            "text": "craft {recipe}",
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "recipe": {
-                        "type": "string",
-                        "description": "for example `4 stick using 2 oak planks`",
-                        "examples": ["4 stick using 2 oak planks"],
-                    },
-                },
-                "required": ["recipe"],
-                "additionalProperties": False,
-            },
-        },
+        ),
     ),
     malformed_text="Invalid action: {reason}. Answer with one action: get, inventory or craft.",
     step_s=5.0,

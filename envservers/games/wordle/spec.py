@@ -1,5 +1,6 @@
 """What is known of Wordle without its engine and its word lists."""
 
+from agentenv.functions import function
 from agentenv.registry import RANDOM, Concurrency, EnvSpec, Option
 
 SPEC = EnvSpec(
@@ -38,23 +39,16 @@ SPEC = EnvSpec(
     replay="Equal everywhere: nothing but the task and the actions decides.",
     prompt="envservers.games.wordle:prompt.yaml",
     functions=(
-        {
-            "name": "guess",
-            "description": "Guess the hidden word.",
-            "text": "{word}",
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "word": {
-                        "type": "string",
-                        "pattern": "^ *[A-Za-z]( *[A-Za-z]){4} *$",
-                        "description": "Five letters.",
-                        "examples": ["shire"],
-                    },
-                },
-                "required": ["word"],
-                "additionalProperties": False,
+        function(
+            "guess",
+            "Guess the hidden word.",
+            "{word}",
+            word={
+                "type": "string",
+                "pattern": "^ *[A-Za-z]( *[A-Za-z]){4} *$",
+                "description": "Five letters.",
+                "examples": ["shire"],
             },
-        },
+        ),
     ),
 )

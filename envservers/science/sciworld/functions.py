@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from agentenv.functions import function
+
 LONGEST_TEXT = 500
 """Characters of an action that the simulator is given; no action of its own is nearly as long."""
 
@@ -48,19 +50,10 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
 NAMES = frozenset(row[0] for row in ROWS)
 
 
-def _schema(name: str, argument: str, what: str, about: str) -> Mapping[str, Any]:
+def _function(name: str, argument: str, what: str, about: str) -> Mapping[str, Any]:
     kind = {"type": "integer", "minimum": 0} if argument == "number" else {"type": "string"}
-    return {
-        "name": name,
-        "description": about,
-        "text": _text(name, argument),
-        "parameters": {
-            "type": "object",
-            "properties": {argument: {**kind, "description": what}} if argument else {},
-            "required": [argument] if argument else [],
-            "additionalProperties": False,
-        },
-    }
+    arguments = {argument: {**kind, "description": what}} if argument else {}
+    return function(name, about, _text(name, argument), **arguments)
 
 
 def _text(name: str, argument: str) -> str:
@@ -69,7 +62,7 @@ def _text(name: str, argument: str) -> str:
     return name.replace("_", " ") + (f" {{{argument}}}" if argument else "")
 
 
-FUNCTIONS: tuple[Mapping[str, Any], ...] = tuple(_schema(*row) for row in ROWS)
+FUNCTIONS: tuple[Mapping[str, Any], ...] = tuple(_function(*row) for row in ROWS)
 """For the card."""
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from agentenv.functions import function
 from agentenv.registry import RANDOM, Concurrency, EnvSpec, Option, Shortcut
 
 ENV_ID = "webshop"
@@ -80,33 +81,13 @@ SPEC = EnvSpec(
     replay="The version of SQLite, whose ranks are rounded before ties go by the product's id.",
     prompt="envservers.shop.webshop:prompt.yaml",
     functions=(
-        {
-            "name": "search",
-            "description": "Search the shop.",
-            "text": "search[{keywords}]",
-            "parameters": {
-                "type": "object",
-                "properties": {"keywords": {"type": "string", "description": "for example `blue cotton shirt`"}},
-                "required": ["keywords"],
-                "additionalProperties": False,
-            },
-        },
-        {
-            "name": "click",
-            "description": "Click on something that the page shows.",
-            "text": "click[{item}]",
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "item": {
-                        "type": "string",
-                        "description": "a product id, a value of an option, or a button such as `Buy Now`",
-                    }
-                },
-                "required": ["item"],
-                "additionalProperties": False,
-            },
-        },
+        function("search", "Search the shop.", "search[{keywords}]", keywords="for example `blue cotton shirt`"),
+        function(
+            "click",
+            "Click on something that the page shows.",
+            "click[{item}]",
+            item="a product id, a value of an option, or a button such as `Buy Now`",
+        ),
     ),
     malformed_text="Invalid action: {reason}. Answer with search[keywords] or click[value].",
     reset_s=900.0,  # the first one may build the catalogue

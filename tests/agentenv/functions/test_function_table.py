@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentenv.errors import BadCall
-from agentenv.functions import Call, FunctionTable, Refused, check_functions
+from agentenv.functions import Call, FunctionTable, Refused, check_functions, function
 
 
 def entry(name="search", text="search[{query}]", required=("query",), /, **properties):
@@ -110,3 +110,12 @@ def test_any_arguments_make_an_action_or_are_refused(arguments):
     except Refused:
         return
     assert action.startswith("get ")
+
+
+def test_a_function_is_written_short_and_all_its_arguments_are_required():
+    put = function("put", "Put it.", "put {count} {name}", count={"type": "integer"}, name="what it is called")
+    check_functions([put])
+    assert put["parameters"]["required"] == ["count", "name"]
+    assert put["parameters"]["properties"]["name"] == {"type": "string", "description": "what it is called"}
+    call = Call(name="put", arguments={"count": 2, "name": "oak"})
+    assert FunctionTable.of([put]).action(call) == "put 2 oak"
