@@ -13,7 +13,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Protocol, cast
@@ -345,6 +345,29 @@ class TableTasks:
     def get(self, split: str, index: int) -> Task:
         """Task `index` of `split`."""
         return self.tables[split][index]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeTasks:
+    """A TaskSet whose tasks are made when they are asked for, by `make(split, index)`."""
+
+    counts: Mapping[str, int]
+    """Tasks of each split, `train` first."""
+    digest: str
+    """Of everything that decides the tasks."""
+    make: Callable[[str, int], Task]
+
+    def splits(self) -> tuple[str, ...]:
+        """Names of the splits."""
+        return tuple(self.counts)
+
+    def count(self, split: str) -> int:
+        """Number of tasks in `split`."""
+        return self.counts[split]
+
+    def get(self, split: str, index: int) -> Task:
+        """Task `index` of `split`."""
+        return self.make(split, index)
 
 
 @functools.cache

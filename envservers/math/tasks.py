@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agentenv.protocol import Task, digest_of
-from agentenv.registry import TaskSet
+from agentenv.registry import MadeTasks, TaskSet
 from envservers.math.numbers import exact_text
 from envservers.math.spec import ENV_ID
 
@@ -40,7 +40,9 @@ def make_tasks(options: Mapping[str, Any]) -> TaskSet:
         from envservers.math.gsm8k import file_tasks
 
         return file_tasks(Path(file))
-    return GeneratedTasks()
+    # The table and the version fix every task; the mode changes none.
+    digest = digest_of([ENV_ID, VERSION, hashlib.sha256(_text().encode()).hexdigest()])
+    return MadeTasks(counts=COUNTS, digest=digest, make=_task)
 
 
 def canonical_task(task: Task) -> Any:
@@ -58,49 +60,6 @@ def training_row(task: Task) -> Mapping[str, Any]:
         "ground_truth": answer,
         "extra_info": {"question": task.payload["question"], "answer": "\n".join([*lines, f"#### {answer}"])},
     }
-
-
-class GeneratedTasks:
-    """The table as a task set."""
-
-    @property
-    def digest(self) -> str:
-        """Of the generator's version and the table, which fix every task; the mode changes none."""
-        return digest_of([ENV_ID, VERSION, hashlib.sha256(_text().encode()).hexdigest()])
-
-    def splits(self) -> tuple[str, ...]:
-        """`test_ood` has templates, phrasings, people and things of its own."""
-        return tuple(COUNTS)
-
-    def count(self, split: str) -> int:
-        """Number of tasks in `split`."""
-        return COUNTS[split]
-
-    def get(self, split: str, index: int) -> Task:
-        """Task `index` of `split`."""
-        from envservers.math.world.generate import make_problem
-        from envservers.math.world.language import templates
-
-        row = table()[split][index]
-        template = templates()[row.template]
-        problem = make_problem(template, row.seed, held_out=split == HELD_OUT)
-        return Task(
-            id=f"{ENV_ID}/{split}/{index}",
-            env=ENV_ID,
-            split=split,
-            index=index,
-            category=template.category,
-            difficulty=template.difficulty,
-            template=template.name,
-            seed=row.seed,
-            payload={
-                "question": problem.question,
-                "answer": exact_text(problem.answer),
-                "steps": [[step, exact_text(value)] for step, value in problem.steps],
-                "canonical": problem.canonical(template.name),
-                "aside": problem.aside,
-            },
-        )
 
 
 @functools.cache
@@ -132,3 +91,29 @@ def _taking_turns(columns: list[list[Row]]) -> Iterator[Row]:
 
 def _text() -> str:
     return files(__package__).joinpath("tasks.tsv").read_text(encoding="utf-8")
+
+
+def _task(split: str, index: int) -> Task:
+    from envservers.math.world.generate import make_problem
+    from envservers.math.world.language import templates
+
+    row = table()[split][index]
+    template = templates()[row.template]
+    problem = make_problem(template, row.seed, held_out=split == HELD_OUT)
+    return Task(
+        id=f"{ENV_ID}/{split}/{index}",
+        env=ENV_ID,
+        split=split,
+        index=index,
+        category=template.category,
+        difficulty=template.difficulty,
+        template=template.name,
+        seed=row.seed,
+        payload={
+            "question": problem.question,
+            "answer": exact_text(problem.answer),
+            "steps": [[step, exact_text(value)] for step, value in problem.steps],
+            "canonical": problem.canonical(template.name),
+            "aside": problem.aside,
+        },
+    )

@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from agentenv.protocol import Task, digest_of
+from agentenv.registry import MadeTasks, TaskSet
 from envservers.embodied.alfworld.catalogue import Template, room_type
 
 ENV_ID = "alfworld"
@@ -43,48 +44,10 @@ class Row:
         return f"{self.template}-{self.room}/trial_{self.seed:06d}"
 
 
-class AlfWorldTasks:
-    """The table as a task set."""
-
-    def __init__(self, rows: Mapping[str, tuple[Row, ...]], digest: str) -> None:
-        self._rows = rows
-        self.digest = digest
-
-    def splits(self) -> tuple[str, ...]:
-        """Names of the splits."""
-        return tuple(self._rows)
-
-    def count(self, split: str) -> int:
-        """Number of tasks in `split`."""
-        return len(self._rows[split])
-
-    def get(self, split: str, index: int) -> Task:
-        """Task `index` of `split`."""
-        row = self._rows[split][index]
-        wanted = row.template
-        return Task(
-            id=f"{ENV_ID}/{split}/{index}",
-            env=ENV_ID,
-            split=split,
-            index=index,
-            category=wanted.chore,
-            difficulty=difficulty(row.steps),
-            template=str(wanted),
-            seed=row.seed,
-            payload={
-                "chore": wanted.chore,
-                "thing": wanted.thing,
-                "place": wanted.place,
-                "room": row.room,
-                "house": row.digest,
-                "game": row.game,
-            },
-        )
-
-
-def make_tasks(options: Mapping[str, Any]) -> AlfWorldTasks:
+def make_tasks(options: Mapping[str, Any]) -> TaskSet:
     """The splits of the table; no option changes them."""
-    return AlfWorldTasks(table(), digest_of([VERSION, hashlib.sha256(_text().encode()).hexdigest(), dict(options)]))
+    digest = digest_of([VERSION, hashlib.sha256(_text().encode()).hexdigest(), dict(options)])
+    return MadeTasks(counts={split: len(rows) for split, rows in table().items()}, digest=digest, make=_task)
 
 
 def canonical_task(task: Task) -> str:
@@ -130,3 +93,26 @@ def facts(options: Mapping[str, Any] | None = None) -> dict[str, object]:
         "tasks_by_difficulty": counted(lambda row: difficulty(row.steps)),
         "tasks_by_room_type": counted(lambda row: room_type(row.room)),
     }
+
+
+def _task(split: str, index: int) -> Task:
+    row = table()[split][index]
+    wanted = row.template
+    return Task(
+        id=f"{ENV_ID}/{split}/{index}",
+        env=ENV_ID,
+        split=split,
+        index=index,
+        category=wanted.chore,
+        difficulty=difficulty(row.steps),
+        template=str(wanted),
+        seed=row.seed,
+        payload={
+            "chore": wanted.chore,
+            "thing": wanted.thing,
+            "place": wanted.place,
+            "room": row.room,
+            "house": row.digest,
+            "game": row.game,
+        },
+    )

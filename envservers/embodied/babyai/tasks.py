@@ -18,6 +18,7 @@ from typing import Any
 
 from agentenv.needs import need_packages
 from agentenv.protocol import UNPROVEN, Task, digest_of
+from agentenv.registry import MadeTasks, TaskSet
 from envservers.embodied.babyai.levels import LEVELS
 
 ENV_ID = "babyai"
@@ -45,42 +46,11 @@ class Row:
         return f"{self.seed}:{self.steps}:{self.digest}"
 
 
-class BabyAITasks:
-    """The table as a task set."""
-
-    def __init__(self, rows: Mapping[str, tuple[Row, ...]], digest: str) -> None:
-        self._rows = rows
-        self.digest = digest
-
-    def splits(self) -> tuple[str, ...]:
-        """Names of the splits."""
-        return tuple(self._rows)
-
-    def count(self, split: str) -> int:
-        """Number of tasks in `split`."""
-        return len(self._rows[split])
-
-    def get(self, split: str, index: int) -> Task:
-        """Task `index` of `split`."""
-        row = self._rows[split][index]
-        return Task(
-            id=f"{ENV_ID}/{split}/{index}",
-            env=ENV_ID,
-            split=split,
-            index=index,
-            category=LEVELS[row.level].category if row.steps else UNPROVEN,
-            difficulty=difficulty(row.steps),
-            template=row.level,
-            seed=row.seed,
-            payload={"level": row.level, "world": row.digest},
-            max_steps=step_limit(split, row.steps),
-        )
-
-
-def make_tasks(options: Mapping[str, Any]) -> BabyAITasks:
+def make_tasks(options: Mapping[str, Any]) -> TaskSet:
     """The splits of the table; no option changes them. EnvUnavailable without minigrid, which makes the worlds."""
     need_packages(ENV_ID, "embodied", "minigrid")
-    return BabyAITasks(table(), digest_of([VERSION, hashlib.sha256(_text().encode()).hexdigest(), dict(options)]))
+    digest = digest_of([VERSION, hashlib.sha256(_text().encode()).hexdigest(), dict(options)])
+    return MadeTasks(counts={split: len(rows) for split, rows in table().items()}, digest=digest, make=_task)
 
 
 def canonical_task(task: Task) -> str:
@@ -132,3 +102,19 @@ def facts(options: Mapping[str, Any] | None = None) -> dict[str, object]:
         },
         "unproven": {split: sum(row.steps == 0 for row in rows) for split, rows in splits.items()},
     }
+
+
+def _task(split: str, index: int) -> Task:
+    row = table()[split][index]
+    return Task(
+        id=f"{ENV_ID}/{split}/{index}",
+        env=ENV_ID,
+        split=split,
+        index=index,
+        category=LEVELS[row.level].category if row.steps else UNPROVEN,
+        difficulty=difficulty(row.steps),
+        template=row.level,
+        seed=row.seed,
+        payload={"level": row.level, "world": row.digest},
+        max_steps=step_limit(split, row.steps),
+    )

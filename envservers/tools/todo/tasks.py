@@ -11,7 +11,7 @@ from typing import Any
 
 from agentenv.errors import BadCall
 from agentenv.protocol import Task, digest_of
-from agentenv.registry import TaskSet
+from agentenv.registry import MadeTasks, TaskSet
 
 VERSION = "1"
 """Of worlds, templates and phrasings; a golden test holds them to it."""
@@ -46,7 +46,10 @@ def make_tasks(options: Mapping[str, Any]) -> TaskSet:
     """The task set."""
     if options:
         raise BadCall("todo has no options")
-    return TodoTasks()
+    # The table, the names and the phrasings; templates and worlds are fixed by the version.
+    files = [resources.files(__package__).joinpath(name).read_text(encoding="utf-8") for name in DATA]
+    counts = {split: len(rows) for split, rows in table().items()}
+    return MadeTasks(counts=counts, digest=digest_of([ENV_ID, VERSION, *files]), make=_task)
 
 
 def canonical_task(task: Task) -> Any:
@@ -67,42 +70,24 @@ def table() -> Mapping[str, Sequence[Row]]:
     return found
 
 
-class TodoTasks:
-    """Train, dev and test have worlds and phrasings of one kind; test_ood has what they do not have."""
-
-    @functools.cached_property
-    def digest(self) -> str:
-        """Over the table, the names and the phrasings; templates and worlds are fixed by the version."""
-        files = [resources.files(__package__).joinpath(name).read_text(encoding="utf-8") for name in DATA]
-        return digest_of([ENV_ID, VERSION, *files])
-
-    def splits(self) -> tuple[str, ...]:
-        """In order of the table."""
-        return tuple(table())
-
-    def count(self, split: str) -> int:
-        """Number of tasks in `split`."""
-        return len(table()[split])
-
-    def get(self, split: str, index: int) -> Task:
-        """Task `index` of `split`."""
-        row = table()[split][index]
-        return Task(
-            id=f"{ENV_ID}/{split}/{index}",
-            env=ENV_ID,
-            split=split,
-            index=index,
-            category=row.category,
-            difficulty=row.difficulty,
-            template=row.template,
-            payload={"template": row.template, "key": row.key, "pool": row.pool, "phrasing": row.phrasing},
-            max_steps=2 * row.steps + SPARE,
-        )
-
-
 def facts(options: Mapping[str, Any]) -> dict[str, Any]:
     """Figures of the table."""
     return {
         "templates": len({row.template for rows in table().values() for row in rows}),
         "tasks": {split: len(rows) for split, rows in table().items()},
     }
+
+
+def _task(split: str, index: int) -> Task:
+    row = table()[split][index]
+    return Task(
+        id=f"{ENV_ID}/{split}/{index}",
+        env=ENV_ID,
+        split=split,
+        index=index,
+        category=row.category,
+        difficulty=row.difficulty,
+        template=row.template,
+        payload={"template": row.template, "key": row.key, "pool": row.pool, "phrasing": row.phrasing},
+        max_steps=2 * row.steps + SPARE,
+    )
