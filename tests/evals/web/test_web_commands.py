@@ -61,9 +61,11 @@ def test_the_command_of_an_episode_plays_it_again(tmp_path):
     file = tmp_path / "played.jsonl"
     agentenv = [sys.executable, "-m", "agentenv.cli.main"]
     played = ["rollout", "maze", "--agent", "random", "--limit", "1", "--max-steps", "7", "--out", str(file)]
-    subprocess.run([*agentenv, *played], check=True, capture_output=True)
+    rolled = subprocess.run([*agentenv, *played], capture_output=True, text=True)
+    assert rolled.returncode == 0, rolled.stderr
     (episode,) = read_jsonl(file)
     command = replaying("run-1", episode).replace("| agentenv ", f"| {shlex.join(agentenv)} ")
-    shown = subprocess.run(["sh", "-c", command], check=True, capture_output=True, text=True).stdout
-    assert shown.endswith(f"The episode ended: {episode.outcome.value} after 7 steps, return {episode.reward:g}.\n")
-    assert episode.final_observation in shown
+    again = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    end = f"The episode ended: {episode.outcome.value} after 7 steps, return {episode.reward:g}.\n"
+    assert again.stdout.endswith(end), again.stderr
+    assert episode.final_observation in again.stdout
