@@ -194,7 +194,7 @@ async def play_runs(
     try:
         async with contextlib.AsyncExitStack() as stack:
             sitting.pools = await _open_pools(stack, rows, servers=servers, size=concurrency, token=token)
-            sitting.writer = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="agentenv-store"))
+            sitting.writer = stack.enter_context(ThreadPoolExecutor(store.writers, thread_name_prefix="agentenv-store"))
             for agent in agents.values():
                 if agent.close is not None:
                     stack.push_async_callback(agent.close)
@@ -255,7 +255,7 @@ def _require_version(pool: EnvPool, world: Mapping[str, Any]) -> None:
 
 
 class _Sitting:
-    """Workers that take slots from one queue. Only the writer's thread touches the database meanwhile."""
+    """Workers that take slots from one queue. Only the writer's threads touch the database meanwhile."""
 
     pools: Mapping[tuple[str, str], EnvPool]
     writer: ThreadPoolExecutor

@@ -21,7 +21,16 @@ from agentenv.trajectory import Trajectory
 from evals.plan import MAX_TRIES
 from evals.store.asking import ROWS, Asked, ask
 from evals.store.byhand import chunks, delete_episodes, reopen
-from evals.store.database import PLANNING, configured_url, one_at_a_time, open_database, reading, where, writing
+from evals.store.database import (
+    PLANNING,
+    configured_url,
+    is_sqlite,
+    one_at_a_time,
+    open_database,
+    reading,
+    where,
+    writing,
+)
 from evals.store.episodes import Written, dialect_insert
 from evals.store.plans import NewRun, add_plan, utc_now
 from evals.store.records import task_ref, trajectory_of
@@ -104,6 +113,12 @@ class Store:
     def engine(self) -> Engine:
         """For questions of other modules of the store."""
         return self._engine
+
+    @property
+    def writers(self) -> int:
+        """How many episodes are worth writing at once: on SQLite one, on PostgreSQL others go on while a commit waits
+        for the disk."""
+        return 1 if is_sqlite(self._engine.url) else 4
 
     def close(self) -> None:
         """Free the connections."""

@@ -78,6 +78,18 @@ def _slots(store, run):
         return session.query(SlotRow).where(SlotRow.run_id == run).all()
 
 
+def test_episodes_that_are_written_at_once_are_all_counted(store):
+    [run] = play(store, suite(), "random", attempts=12)
+    tasks = [task for _, task in store.tasks(run=run)]
+    episodes = store.episodes(run)
+    assert len(episodes) == 144
+    assert {(task.valid, task.planned) for task in tasks} == {(12, 12)}
+    assert sum(task.success for task in tasks) == sum(e.success for e in episodes)
+    assert sum(task.steps_sum for task in tasks) == sum(e.steps for e in episodes)
+    row = store.run(run)
+    assert (row.tries, row.valid, bool(row.finished_at)) == (144, 144, True)
+
+
 def test_an_env_that_breaks_is_invalid_tried_three_times_and_named(store):
     [run] = play(store, suite(options={"breaking": "2 5"}), "oracle")
     episodes = Counter(e.outcome for e in store.episodes(run))
