@@ -99,8 +99,12 @@ def test_an_action_that_is_too_long_is_none(begin):
 
 def test_a_function_is_known_to_the_simulator_by_its_text(begin):
     known = [line.strip().replace("go OBJ", "go to OBJ") for line in begin("boil", "help").observation.splitlines()[1:]]
-    named = {spoken(f["name"]) for f in FUNCTIONS} - {"choose"}
+    named = {spoken(f["name"]) for f in FUNCTIONS} - {"choose", "examine"}  # which it takes and does not list
     assert named == {line.partition(" OBJ")[0] for line in known}
+
+
+def test_examine_is_look_at(begin):
+    assert begin("boil", "examine agent").observation == begin("boil", "look at agent").observation
 
 
 def test_close_can_be_called_twice_and_the_env_goes_on_after_it(begin, env):
