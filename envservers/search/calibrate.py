@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from envservers.search.sources import retriever_of
-from envservers.search.tasks import WorldTasks
+from envservers.search.tasks import world_tasks
 
 TOP = 3
 SINGLE = (0.50, 0.85)
@@ -24,7 +24,7 @@ MULTI = 0.20
 
 def calibration(size: str, split: str) -> dict[str, Any]:
     """Share of questions whose gold passages are all in the top 3 for the raw question, and the split's make-up."""
-    tasks = WorldTasks(size)
+    tasks = world_tasks(size)
     retriever = retriever_of(size=size)
     found: dict[str, list[bool]] = {}
     levels, answers, comparisons = Counter[int](), Counter[str](), Counter[str]()

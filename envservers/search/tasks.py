@@ -12,7 +12,7 @@ from typing import Any
 from agentenv.errors import UnknownOption
 from agentenv.needs import need_packages
 from agentenv.protocol import Task, digest_of
-from agentenv.registry import TaskSet
+from agentenv.registry import MadeTasks, TaskSet
 from envservers.search.question_files import file_tasks
 from envservers.search.spec import ENV_ID
 
@@ -37,7 +37,7 @@ def make_tasks(options: Mapping[str, Any]) -> TaskSet:
         raise UnknownOption(
             "options corpus or the address of a retriever, and questions: give both what is searched and what is asked"
         )
-    return file_tasks(Path(questions)) if questions else WorldTasks(options.get("size") or "full")
+    return file_tasks(Path(questions)) if questions else world_tasks(options.get("size") or "full")
 
 
 def is_address(retriever: str) -> bool:
@@ -63,45 +63,36 @@ def training_row(task: Task) -> Mapping[str, Any]:
     return {"ground_truth": {"target": list(task.payload["answers"])}}
 
 
-class WorldTasks:
-    """The questions of the encyclopedia. The first one asked for builds it."""
+def world_tasks(size: str) -> TaskSet:
+    """The questions of the encyclopedia, which the first one asked for builds. Each split is asked in its own world.
 
-    def __init__(self, size: str) -> None:
-        self._size = size
+    Version and size fix every task, and a golden test holds them to it.
+    """
+    return MadeTasks(
+        counts=COUNTS[size], digest=digest_of([ENV_ID, VERSION, size]), make=functools.partial(_task, size)
+    )
 
-    @property
-    def digest(self) -> str:
-        """Of the generator's version and the size, which fix every task; a golden test holds them to it."""
-        return digest_of([ENV_ID, VERSION, self._size])
 
-    def splits(self) -> tuple[str, ...]:
-        """Each is asked in a world of its own; in `test_ood` also by other templates, words and names."""
-        return tuple(COUNTS[self._size])
+def _task(size: str, split: str, index: int) -> Task:
+    row = json.loads(_line(size, split, index))
+    return Task(
+        id=f"{ENV_ID}/{split}/{index}",
+        env=ENV_ID,
+        split=split,
+        index=index,
+        category=row["category"],
+        difficulty=row["difficulty"],
+        template=row["template"],
+        payload={name: row[name] for name in _PAYLOAD},
+    )
 
-    def count(self, split: str) -> int:
-        """Number of tasks in `split`."""
-        return COUNTS[self._size][split]
 
-    def get(self, split: str, index: int) -> Task:
-        """Task `index` of `split`."""
-        row = json.loads(self._line(split, index))
-        return Task(
-            id=f"{ENV_ID}/{split}/{index}",
-            env=ENV_ID,
-            split=split,
-            index=index,
-            category=row["category"],
-            difficulty=row["difficulty"],
-            template=row["template"],
-            payload={name: row[name] for name in _PAYLOAD},
-        )
+def _line(size: str, split: str, index: int) -> bytes:
+    from agentenv.config import home
 
-    def _line(self, split: str, index: int) -> bytes:
-        from agentenv.config import home
-
-        with _opening:
-            starts, lines = _lines(self._size, split, str(home()))
-        return lines[starts[index] : starts[index + 1]]
+    with _opening:
+        starts, lines = _lines(size, split, str(home()))
+    return lines[starts[index] : starts[index + 1]]
 
 
 @functools.lru_cache(maxsize=8)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agentenv.protocol import Task, digest_of
-from agentenv.registry import TaskSet
+from agentenv.registry import MadeTasks, TaskSet
 from envservers.sql.ask.draw import draw, templates
 from envservers.sql.spec import ENV_ID
 
@@ -46,7 +46,7 @@ def make_tasks(options: Mapping[str, Any]) -> TaskSet:
         from envservers.sql.folders import folder_tasks
 
         return folder_tasks(Path(folder), mode, evidence=bool(options.get("evidence")))
-    return WorldTasks(mode)
+    return world_tasks(mode)
 
 
 def canonical_task(task: Task) -> Any:
@@ -54,48 +54,12 @@ def canonical_task(task: Task) -> Any:
     return task.payload["canonical"]
 
 
-class WorldTasks:
-    """The questions about the project's own databases."""
-
-    def __init__(self, mode: str) -> None:
-        self._mode = mode
-
-    @property
-    def digest(self) -> str:
-        """Of the table and the generator's version; a golden test holds the questions to it."""
-        return digest_of([ENV_ID, VERSION, self._mode, _text()])
-
-    def splits(self) -> tuple[str, ...]:
-        """No two ask about the same schema; `test_ood` also has templates and phrasings of its own."""
-        return tuple(table())
-
-    def count(self, split: str) -> int:
-        """Number of tasks in `split`."""
-        return len(table()[split])
-
-    def get(self, split: str, index: int) -> Task:
-        """Task `index` of `split`."""
-        entry = table()[split][index]
-        draft = draw(entry.schema, entry.template, entry.number, held=split == "test_ood")
-        if draft is None:
-            raise ValueError(f"{TABLE}: {entry} of {split} is no question")
-        return Task(
-            id=f"{ENV_ID}/{split}/{index}",
-            env=ENV_ID,
-            split=split,
-            index=index,
-            category=templates()[entry.template].category,
-            difficulty=draft.difficulty,
-            template=entry.template,
-            payload={
-                "schema": entry.schema,
-                "question": draft.question,
-                "sql": draft.sql,
-                "ordered": draft.ordered,
-                "canonical": [entry.schema, draft.shape],
-            },
-            max_steps=STEPS[self._mode],
-        )
+def world_tasks(mode: str) -> TaskSet:
+    """The questions about the project's own databases. No two splits ask about the same schema."""
+    counts = {split: len(entries) for split, entries in table().items()}
+    return MadeTasks(
+        counts=counts, digest=digest_of([ENV_ID, VERSION, mode, _text()]), make=functools.partial(_task, STEPS[mode])
+    )
 
 
 @functools.cache
@@ -128,3 +92,27 @@ def facts(options: Mapping[str, Any] | None = None) -> dict[str, object]:
 
 def _text() -> str:
     return files(__package__).joinpath(TABLE).read_text(encoding="utf-8")
+
+
+def _task(max_steps: int, split: str, index: int) -> Task:
+    entry = table()[split][index]
+    draft = draw(entry.schema, entry.template, entry.number, held=split == "test_ood")
+    if draft is None:
+        raise ValueError(f"{TABLE}: {entry} of {split} is no question")
+    return Task(
+        id=f"{ENV_ID}/{split}/{index}",
+        env=ENV_ID,
+        split=split,
+        index=index,
+        category=templates()[entry.template].category,
+        difficulty=draft.difficulty,
+        template=entry.template,
+        payload={
+            "schema": entry.schema,
+            "question": draft.question,
+            "sql": draft.sql,
+            "ordered": draft.ordered,
+            "canonical": [entry.schema, draft.shape],
+        },
+        max_steps=max_steps,
+    )

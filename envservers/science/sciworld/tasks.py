@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agentenv.protocol import UNPROVEN, Task, digest_of
+from agentenv.registry import MadeTasks, TaskSet
 from envservers.science.sciworld.needs import JAR_SHA256, SIMULATOR, check_needs, find_java
 from envservers.science.sciworld.proof import proof, unsolved
 
@@ -69,52 +70,39 @@ def agentgym() -> list[Place]:
     return [(kind, variation) for kind in kinds for variation in range(kind.variations)]
 
 
-class SciWorldTasks:
-    """Splits as lists of places; a task is made when it is asked for."""
-
-    def __init__(self, splits: Mapping[str, list[Place]], options: Mapping[str, Any]) -> None:
-        self._splits = splits
-        self._options = dict(options)
-
-    @property
-    def digest(self) -> str:
-        """Over every place and the simulator."""
-        places = {split: [(kind.name, v) for kind, v in table] for split, table in self._splits.items()}
-        limits = [(kind.name, kind.difficulty, kind.max_steps) for kind in catalog()]
-        return digest_of([VERSION, JAR_SHA256, self._options, limits, places])
-
-    def splits(self) -> tuple[str, ...]:
-        """Names of the splits."""
-        return tuple(self._splits)
-
-    def count(self, split: str) -> int:
-        """Number of tasks in `split`."""
-        return len(self._splits[split])
-
-    def get(self, split: str, index: int) -> Task:
-        """Task `index` of `split`."""
-        kind, variation = self._splits[split][index]
-        return Task(
-            id=f"sciworld/{split}/{index}",
-            env="sciworld",
-            split=split,
-            index=index,
-            category=UNPROVEN if unsolved(kind.name, variation) else kind.name,
-            difficulty=kind.difficulty,
-            template=kind.number,
-            seed=variation,  # the simulator's own use of it
-            payload={"task": kind.name, "variation": variation},
-            max_steps=kind.max_steps,
-        )
+def _task_set(splits: Mapping[str, list[Place]], options: Mapping[str, Any]) -> TaskSet:
+    """The digest is over every place and the simulator."""
+    places = {split: [(kind.name, v) for kind, v in table] for split, table in splits.items()}
+    limits = [(kind.name, kind.difficulty, kind.max_steps) for kind in catalog()]
+    return MadeTasks(
+        counts={split: len(table) for split, table in splits.items()},
+        digest=digest_of([VERSION, JAR_SHA256, dict(options), limits, places]),
+        make=lambda split, index: _task(split, index, *splits[split][index]),
+    )
 
 
-def make_tasks(options: Mapping[str, Any]) -> SciWorldTasks:
+def _task(split: str, index: int, kind: Kind, variation: int) -> Task:
+    return Task(
+        id=f"sciworld/{split}/{index}",
+        env="sciworld",
+        split=split,
+        index=index,
+        category=UNPROVEN if unsolved(kind.name, variation) else kind.name,
+        difficulty=kind.difficulty,
+        template=kind.number,
+        seed=variation,  # the simulator's own use of it
+        payload={"task": kind.name, "variation": variation},
+        max_steps=kind.max_steps,
+    )
+
+
+def make_tasks(options: Mapping[str, Any]) -> TaskSet:
     """The tasks under the option `numbering`; EnvUnavailable where Java or the simulator is missing."""
     check_needs()
     shown = {name: options[name] for name in ("numbering", "simplifications")}  # the machines change no task
     if options["numbering"] == "agentgym":
-        return SciWorldTasks({"agentgym": agentgym()}, shown)
-    return SciWorldTasks({split: own(split) for split in ("train", "dev", "test")}, shown)
+        return _task_set({"agentgym": agentgym()}, shown)
+    return _task_set({split: own(split) for split in ("train", "dev", "test")}, shown)
 
 
 def facts(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from envservers.shop.webshop.products import Goal, Product
 from envservers.shop.webshop.reward import Score, score
 from envservers.shop.webshop.sources import store_of
 from envservers.shop.webshop.store import PER_PAGE
-from envservers.shop.webshop.tasks import WorldTasks
+from envservers.shop.webshop.tasks import world_tasks
 
 BOUNDS = {"first_success": (0.03, 0.15), "first_reward": (0.30, 0.60), "named_success": (0.0, 0.30), "hard": (0.3, 1.0)}
 """What the generator is tuned to. first: the first hit of a search for the wish, no option chosen; named: with every
@@ -23,7 +23,7 @@ option chosen that the wish names; hard: no product of the first page fits."""
 
 def calibration(size: str, split: str) -> dict[str, float]:
     """The figures of `BOUNDS` for a split."""
-    tasks, store = WorldTasks(size), store_of(size=size)
+    tasks, store = world_tasks(size), store_of(size=size)
     bare: list[Score] = []
     named: list[Score] = []
     hard: list[bool] = []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentenv.errors import UnknownOption
 from agentenv.protocol import Task, digest_of
-from agentenv.registry import TaskSet
+from agentenv.registry import MadeTasks, TaskSet
 from envservers.shop.webshop.spec import ENV_ID
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def make_tasks(options: Mapping[str, Any]) -> TaskSet:
         raise UnknownOption("option items goes with goals (items_human_ins.json) or attributes (items_ins_v2.json)")
     if items:
         return FileTasks(items=items, attributes=attributes, goals=goals)
-    return WorldTasks(options.get("size") or "full")
+    return world_tasks(options.get("size") or "full")
 
 
 def canonical_task(task: Task) -> Any:
@@ -40,30 +40,19 @@ def canonical_task(task: Task) -> Any:
     return task.payload["canonical"]
 
 
-class WorldTasks:
-    """The wishes of the seeded catalogue. The first one asked for builds it."""
+def world_tasks(size: str) -> TaskSet:
+    """The wishes of the seeded catalogue, which the first one asked for builds.
 
-    def __init__(self, size: str) -> None:
-        self._size = size
+    Version and size fix every task, and a golden test holds them to it. `test_ood` has kinds of products, shapes and
+    phrasings that are nowhere else.
+    """
 
-    @property
-    def digest(self) -> str:
-        """Of version and size, which fix every task; a golden test holds them to it."""
-        return digest_of([ENV_ID, VERSION, self._size])
-
-    def splits(self) -> tuple[str, ...]:
-        """In `test_ood` with kinds of products, shapes and phrasings that are nowhere else."""
-        return tuple(COUNTS[self._size])
-
-    def count(self, split: str) -> int:
-        """Number of tasks in `split`."""
-        return COUNTS[self._size][split]
-
-    def get(self, split: str, index: int) -> Task:
-        """Task `index` of `split`."""
+    def made(split: str, index: int) -> Task:
         from envservers.shop.webshop.sources import store_of
 
-        return _task(split, index, store_of(size=self._size).goal(split, index))
+        return _task(split, index, store_of(size=size).goal(split, index))
+
+    return MadeTasks(counts=COUNTS[size], digest=digest_of([ENV_ID, VERSION, size]), make=made)
 
 
 class FileTasks:

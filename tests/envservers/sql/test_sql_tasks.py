@@ -14,7 +14,7 @@ from envservers.sql.ask.mutants import mutants
 from envservers.sql.databases import databases, reader
 from envservers.sql.make_tasks import LEAST_MUTANTS, LEAST_REJECTED, WANTED_REJECTED, Tally, why_not
 from envservers.sql.spec import SPEC
-from envservers.sql.tasks import COUNTS, WorldTasks, canonical_task, table
+from envservers.sql.tasks import COUNTS, canonical_task, table, world_tasks
 from envservers.sql.worlds.schema import NAMING, SCHEMAS, SPLIT_SCHEMAS, schema
 
 OUTSIDE_TRAIN = ("dev", "test", "test_ood")
@@ -52,7 +52,7 @@ GOLDEN = {
 
 @pytest.mark.parametrize("split", COUNTS)
 def test_the_tasks_are_what_they_were(split):
-    tasks = WorldTasks("single")
+    tasks = world_tasks("single")
     assert digest_of([tasks.get(split, i).digest for i in spaced(COUNTS[split], 300)])[:16] == GOLDEN[split]
 
 
@@ -73,7 +73,7 @@ def test_no_schema_and_no_question_is_in_two_splits():
     by_split = {split: {entry.schema for entry in entries} for split, entries in table().items()}
     assert by_split == {split: set(names) for split, names in SPLIT_SCHEMAS.items()}
     assert sum(map(len, by_split.values())) == len(set().union(*by_split.values())) == len(SCHEMAS) >= 12
-    tasks = WorldTasks("single")
+    tasks = world_tasks("single")
     forms = [{str(canonical_task(tasks.get(s, i))) for i in spaced(COUNTS[s], 300)} for s in COUNTS]
     assert len(set().union(*forms)) == sum(map(len, forms))
 

@@ -6,14 +6,14 @@ import pytest
 from agentenv.protocol import UNPROVEN
 from envservers.science.sciworld.proof import proof, unsolved
 from envservers.science.sciworld.spec import SPEC
-from envservers.science.sciworld.tasks import SciWorldTasks, agentgym, catalog, own
+from envservers.science.sciworld.tasks import agentgym, catalog, own
 
 SPLITS = ("train", "dev", "test")
 LEFT_OUT = [played for played in proof().values() if played.score < 100]
 
 
 @pytest.fixture
-def tasks(needs) -> SciWorldTasks:
+def tasks(needs):
     return SPEC.task_set()
 
 
