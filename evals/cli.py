@@ -43,7 +43,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 @app.command()
 def run(
-    suite: Annotated[list[str], typer.Argument(metavar="SUITE...", help="Suites by name, or by path to a YAML file.")],
+    suite: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SUITE...", help="Suites by name (smoke, mini, demo, games, ...), or by path to a YAML file."
+        ),
+    ],
     agent: Annotated[
         list[str], typer.Option(metavar="NAME", help="Agent to evaluate, or a YAML file with one; repeatable.")
     ],
@@ -452,6 +457,8 @@ def _print_estimates(found: Sequence[dict[str, Any]]) -> None:
         ]
     )
     typer.echo("Tokens, cost and seconds as in this agent's earlier episodes of these environments; - is unknown.")
+    if any(row["seconds"] is None for row in found):
+        typer.echo("To know more, play a few episodes of each first: the same command with --limit 2 and no --dry-run.")
 
 
 def _print_nothing(text: str, *, json: bool) -> None:

@@ -114,6 +114,7 @@ def _row(row: Row) -> dict[str, Any]:
     part = row.measure
     return {
         "env": row.env,
+        "split": row.split or "",
         "rank": ranks(row.rank_low, row.rank_high),
         "agent": row.name,
         "runs": runs_text(row),
@@ -288,7 +289,19 @@ def fitting(columns: Sequence[str], rows: Sequence[dict[str, Any]], width: int) 
 GAP = 2
 """Blanks between columns."""
 
-SPARE = ("method", "attempts", "tasks", "runs", "its CI", "tokens", "same tasks", "bounds", "return", "created")
+SPARE = (
+    "method",
+    "attempts",
+    "tasks",
+    "its CI",
+    "tokens",
+    "same tasks",
+    "split",
+    "return",
+    "runs",
+    "bounds",
+    "created",
+)
 """Columns to do without on a narrow terminal, in the order in which they go."""
 
 LEFT = frozenset(

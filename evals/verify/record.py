@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agentenv.errors import BadCall
 from agentenv.protocol import TaskRef
 from agentenv.trajectory import Trajectory
 
@@ -67,10 +68,14 @@ class RunRecord:
 
 
 def from_store(store: Store, run: str) -> RunRecord:
-    """The run of an id, with every try."""
+    """The run of an id, with every try; BadCall for one whose episodes were deleted."""
     from evals.store.records import task_ref
 
     row = store.run(run)
+    if row.deleted_at is not None:
+        raise BadCall(
+            f"run {row.id} was deleted at {row.deleted_at[:19]}: its counters are left, and no episodes to play"
+        )
     places = ((e.slot, e.try_, e.superseded) for e in store.episodes(row.id))
     return RunRecord(
         id=row.id,

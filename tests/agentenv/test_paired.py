@@ -1,10 +1,12 @@
 """The paired comparison against worked vectors."""
 
 import itertools
+import math
 import random
 
 import pytest
 
+from agentenv.intervals import standard_error
 from agentenv.paired import FLIPS, bonett_price, compare, mcnemar, sign_flip, sign_flips
 
 
@@ -32,6 +34,10 @@ def test_two_agents_are_compared_task_by_task():
     assert (found.only_a, found.only_b, found.tasks) == (2, 0, 8)
     assert found.difference == pytest.approx(0.25)
     assert found.interval.low <= 0.25 <= found.interval.high
+    pairs = [float(x) - float(y) for x, y in zip(a, b, strict=True)]
+    assert standard_error(pairs) == pytest.approx(0.1636634, abs=1e-7)
+    apart = [standard_error([float(x) for x in side]) for side in (a, b)]
+    assert math.hypot(*apart) == pytest.approx(0.2587746, abs=1e-7)
 
 
 def test_agents_that_played_other_tasks_are_not_compared():

@@ -84,6 +84,13 @@ def test_a_run_its_listing_and_the_board_as_json(capsys, database):
     assert facts["software"]["agentenv-gym"]
 
 
+def test_commands_are_listed_in_the_order_in_which_they_are_typed(capsys):
+    _, out, _ = call(capsys, "eval", "--help")
+    names = [line.split()[0] for line in out[out.index("Commands:") :].splitlines()[1:] if line.startswith("  ")]
+    assert names[:5] == ["run", "resume", "list", "show", "compare"]
+    assert names[-5:] == ["verify", "rescore", "export", "bundle", "key"]
+
+
 def test_tables_for_people_say_what_to_type_next(capsys):
     _, out, _ = call(capsys, "leaderboard")
     assert "Next: agentenv eval run demo --agent random" in out
@@ -108,6 +115,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(capsys, database):
     assert (plan["episodes"], plan["tasks"], plan["attempts"]) == (15, 15, 1)
     code, out, _ = call(capsys, "eval", "run", "demo", "--agent", "random", "--agent", "noop", "--dry-run")
     assert "180 episodes of random, noop" in out
+    assert "--limit 2" in out
     assert not database.exists()
 
 

@@ -68,7 +68,7 @@ def test_a_run_tells_tokens_and_cost_of_an_attempt_and_the_next_dry_run_expects_
         chat("Action: left"),
         lambda url: play(url, "--json", *priced),
         lambda url: play(url, "--dry-run", "--json", *priced),
-        lambda url: ["eval", "run", "search", "--agent", "noop", "--dry-run", "--json"],
+        lambda url: ["eval", "run", "smoke", "--agent", "noop", "--dry-run", "--json"],
     )
     row = next(row for row in json.loads(ran[1])["rows"] if row["env"] == "wordle")
     turn = (USAGE["prompt_tokens"] * 1000 + USAGE["completion_tokens"] * 2000) / 1e6

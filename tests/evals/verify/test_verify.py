@@ -8,6 +8,7 @@ import pytest
 
 from agentenv import registry
 from agentenv.agents.recorded import recorded
+from agentenv.errors import BadCall
 from agentenv.pool import EnvPool
 from agentenv.protocol import Outcome
 from agentenv.rollout import play
@@ -167,6 +168,14 @@ def test_another_build_of_the_engine_is_not_replayable_and_never_diverged(record
     assert found.verified == 12
     monkeypatch.setattr(coin_env.Coin, "step", said("131.0", "other words: "))
     assert verdict(ours).level == "diverged"
+
+
+def test_a_deleted_run_has_nothing_to_verify(store):
+    [run] = start(store, parse(SUITE, where="s"), [Player(name="noop")])
+    asyncio.run(play_runs(store, [run]))
+    store.delete(run, reason="room")
+    with pytest.raises(BadCall, match=r"was deleted at .*no episodes to play"):
+        from_store(store, run)
 
 
 def test_an_env_that_breaks_here_is_not_replayable(record, monkeypatch):
