@@ -177,6 +177,7 @@ with Store.open() as store:
 """
 
 
+@pytest.mark.slow
 def test_eight_processes_write_at_once_and_nothing_is_lost_or_doubled(url):
     """All make the database, write a run of their own, and half of them fight for the slots of their neighbour's."""
     here = str(Path(__file__).parent)
