@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import platform
+import sqlite3
 import subprocess
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ def software() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": platform.system(),
         "machine": platform.machine(),
+        "sqlite": sqlite3.sqlite_version,
     }
     for package in PACKAGES:
         try:
@@ -31,6 +34,16 @@ def software() -> dict[str, Any]:
             continue
     state = _git(Path(agentenv.__file__).resolve().parent.parent)
     return {**found, "git": state} if state is not None else found
+
+
+def software_differences(then: Mapping[str, Any]) -> list[str]:
+    """In words, what a run was made by and is of another version here; the source's git state aside."""
+    now = software()
+    return [
+        f"{name} {now[name]} here, {version} then"
+        for name, version in then.items()
+        if name != "git" and name in now and now[name] != version
+    ]
 
 
 def _git(root: Path) -> dict[str, Any] | None:

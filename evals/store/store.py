@@ -338,7 +338,7 @@ class Store:
             .join(TaskRow, (TaskRow.run_id == SlotRow.run_id) & (TaskRow.position == SlotRow.position))
             .where(EpisodeRow.run_id == run, EpisodeRow.valid, EpisodeRow.malformed > 0)
             .where(TaskRow.env == env, TurnRow.malformed.is_not(None))
-            .order_by(EpisodeRow.id, TurnRow.number)
+            .order_by(EpisodeRow.slot, EpisodeRow.try_, TurnRow.number)
             .limit(1)
         )
         with reading(self._engine) as connection:

@@ -58,6 +58,8 @@ def verify(
         typer.echo(f"{record.id}: {verified_text(found.to_dict())}")
         for line in [*map(str, found.divergences[:SHOWN]), *found.problems[:SHOWN], *found.reasons[:SHOWN]]:
             typer.echo(f"  {line}")
+        if not found.ok and found.software:
+            typer.echo(f"  other software: {'; '.join(found.software)}")
         if signer:
             typer.echo(f"  packed by the owner of the key {signer}")
         typer.echo(f"  chain {found.chain}\n{CLAIM}")

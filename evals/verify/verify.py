@@ -18,6 +18,7 @@ from typing import Any
 from agentenv.errors import AgentEnvError, UnknownEnv
 from agentenv.pool import EnvPool
 from agentenv.registry import get_spec
+from evals.software import software_differences
 from evals.store.plans import utc_now
 from evals.verify.chain import chain_root
 from evals.verify.counts import count_problems, standing
@@ -50,6 +51,8 @@ class Verdict:
     divergences: Sequence[Divergence]
     reasons: Sequence[str]
     """Why episodes could not be played here."""
+    software: Sequence[str]
+    """Packages, Python and platform that are of another version than the run's: where to look after a divergence."""
     chain: str
     verifier: str
     platform: str
@@ -104,6 +107,7 @@ async def verify(
         problems=problems,
         divergences=divergences,
         reasons=reasons,
+        software=software_differences(record.software),
         chain=chain_root(record.tries),
         **verifier(),
         by=by,

@@ -178,6 +178,14 @@ def test_a_deleted_run_has_nothing_to_verify(store):
         from_store(store, run)
 
 
+def test_software_of_another_version_is_named(record):
+    assert not verdict(record, sample=1).software
+    older = replace(record, software={**record.software, "numpy": "1.0", "git": {"commit": "x"}, "abacus": "3"})
+    [words] = verdict(older, sample=1).software
+    assert words.startswith("numpy ")
+    assert words.endswith(" here, 1.0 then")
+
+
 def test_an_env_that_breaks_here_is_not_replayable(record, monkeypatch):
     def reset(env, task):
         raise ValueError("these worlds are not the task's")
