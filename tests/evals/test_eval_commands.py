@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 from agentenv.cli.main import main
@@ -44,9 +45,9 @@ def called(*words):
 
 @pytest.fixture
 def coins(tmp_path):
-    """A suite of slow coins: twelve episodes of a fifth of a second or more."""
+    """A suite of slow coins: twelve episodes of two fifths of a second or more."""
     file = tmp_path / "coins.yaml"
-    file.write_text("name: coins\nattempts: 2\nenvs: [{env: coin, options: {pause_s: 0.1}}]\n")
+    file.write_text("name: coins\nattempts: 2\nenvs: [{env: coin, options: {pause_s: 0.2}}]\n")
     return file
 
 
@@ -241,8 +242,6 @@ def test_an_interrupt_stops_cleanly_frees_the_sessions_and_says_how_to_go_on(coi
 
 
 def sessions(url):
-    import httpx
-
     return len(httpx.get(f"{url}/v1/sessions").json()["sessions"])
 
 
