@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from agentenv.agents.base import Agent, AgentSpec, Ends, Move, Seat
+from agentenv.at_once import at_once
 from agentenv.client.core import RemoteSession
 from agentenv.errors import AgentEnvError, BadCall, EnvFailed, EpisodeCut
 from agentenv.pool import EnvPool
@@ -222,21 +223,13 @@ async def rollout(
     """Every task, `attempts` times, at most `concurrency` (the pool's size) at once; records in the plan's order."""
     if concurrency is not None and concurrency < 1:
         raise BadCall(f"concurrency is {concurrency}; it must be at least 1")
+
+    async def one(place: tuple[TaskRef, int]) -> Trajectory:
+        task, attempt = place
+        record = await play(pool, task, agent, attempt=attempt)
+        if on_episode is not None:
+            on_episode(record)
+        return record
+
     plan = [(task, attempt) for task in tasks for attempt in range(attempts)]
-    records: dict[int, Trajectory] = {}
-    queue = iter(enumerate(plan))
-
-    async def worker() -> None:
-        for number, (task, attempt) in queue:
-            records[number] = await play(pool, task, agent, attempt=attempt)
-            if on_episode is not None:
-                on_episode(records[number])
-
-    workers = min(concurrency or pool.size, pool.size, len(plan))
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(workers):
-                group.create_task(worker())
-    except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None
-    return [records[number] for number in range(len(plan))]
+    return await at_once(plan, one, most=min(concurrency or pool.size, pool.size))

@@ -15,6 +15,7 @@ import time
 import sections
 
 from agentenv.agents import make_agent
+from agentenv.at_once import at_once
 from agentenv.pool import EnvPool
 from agentenv.rollout import rollout
 from agentenv.testing import machine
@@ -26,16 +27,11 @@ CONCURRENCY = 16
 
 
 async def replayed(pool: EnvPool, records) -> None:
-    queue = iter(records)
+    async def again(record) -> None:
+        divergence = await replay(pool, record)
+        assert divergence is None, divergence
 
-    async def work() -> None:
-        for record in queue:
-            divergence = await replay(pool, record)
-            assert divergence is None, divergence
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(CONCURRENCY):
-            group.create_task(work())
+    await at_once(records, again, most=CONCURRENCY)
 
 
 async def measure(env: str, tasks: int, rounds: int) -> dict[str, float]:

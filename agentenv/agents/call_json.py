@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentenv.functions import Call, Refused
+from agentenv.functions.strict import STRICT
 
 MAX_STARTS = 200
 """Opening braces that are looked at."""
@@ -52,7 +53,7 @@ def arguments_of(name: str, value: Any) -> Mapping[str, Any]:
     """The arguments of a call: an object, or the text of one; nothing stands for none."""
     if isinstance(value, str) and value.strip():
         try:
-            value = json.loads(value, object_pairs_hook=_object, parse_constant=_constant)
+            value = STRICT.decode(value)
         except (ValueError, RecursionError) as exc:
             raise Refused(f"{name}: its arguments are not JSON: {_short(exc)}") from None
     if value in (None, ""):
@@ -69,24 +70,10 @@ def written_json_call(call: Call) -> str:
 
 def _decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
     try:
-        return _DECODER.raw_decode(text, start)
+        return STRICT.raw_decode(text, start)
     except (ValueError, RecursionError) as exc:
         raise Refused(f"the JSON object cannot be read: {_short(exc)}") from None
 
 
 def _short(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:100]
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name stands in it twice")
-    return found
-
-
-def _constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
@@ -11,6 +10,7 @@ from typing import Any
 from agentenv.agents import make_agent
 from agentenv.agents.base import AgentSpec
 from agentenv.agents.shortcut import shortcut_of
+from agentenv.at_once import at_once
 from agentenv.intervals import success_interval
 from agentenv.pool import EnvPool
 from agentenv.protocol import TaskRef
@@ -92,14 +92,13 @@ async def _control(
     concurrency: int,
     on_episode: Callable[[], None],
 ) -> Control:
-    gate = asyncio.Semaphore(concurrency)
     counts: dict[str, list[int]] = {ref.id: [0, 0] for ref in refs}
     invalid, errors = 0, []
 
-    async def one(ref: TaskRef, seed: int) -> None:
+    async def one(place: tuple[TaskRef, int]) -> None:
         nonlocal invalid
-        async with gate:
-            episode = await play(pool, ref, agent, attempt=seed)
+        ref, seed = place
+        episode = await play(pool, ref, agent, attempt=seed)
         on_episode()
         if episode.outcome.valid:
             counts[ref.id][0] += episode.success
@@ -108,7 +107,7 @@ async def _control(
             invalid += 1
             errors.append(f"{ref.id}: {episode.error}")
 
-    await asyncio.gather(*(one(ref, seed) for ref in refs for seed in range(seeds)))
+    await at_once([(ref, seed) for ref in refs for seed in range(seeds)], one, most=concurrency)
     valid = {task: (c, n) for task, (c, n) in counts.items() if n}
     interval = success_interval(list(valid.values()))
     rates = {task: c / n for task, (c, n) in valid.items()}

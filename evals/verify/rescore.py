@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentenv.agents.base import AgentSpec
 from agentenv.agents.recorded import Recorded
+from agentenv.at_once import at_once
 from agentenv.errors import BadCall
 from agentenv.pool import EnvPool
 from agentenv.protocol import Outcome
@@ -26,7 +27,7 @@ from evals.software import software
 from evals.store.plans import NewRun
 from evals.suite import parse
 from evals.verify.marks import keep_mark
-from evals.verify.record import RunRecord, from_store
+from evals.verify.record import RunRecord, Try, from_store
 from evals.verify.verify import verifier
 
 if TYPE_CHECKING:
@@ -109,16 +110,13 @@ async def _judged(record: RunRecord, concurrency: int, on_episode: Callable[[], 
             )
             for world in record.worlds
         }
-        room = asyncio.Semaphore(concurrency)
 
-        async def judge(number: int) -> Trajectory:
-            one = record.tries[number]
-            async with room:
-                found = await _again(pools[record.plan[one.slot % len(record.plan)].label], one.trajectory)
+        async def judge(one: Try) -> Trajectory:
+            found = await _again(pools[record.plan[one.slot % len(record.plan)].label], one.trajectory)
             on_episode()
             return found
 
-        return list(await asyncio.gather(*map(judge, range(len(record.tries)))))
+        return await at_once(record.tries, judge, most=concurrency)
 
 
 async def _again(pool: EnvPool, recorded: Trajectory) -> Trajectory:

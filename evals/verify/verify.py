@@ -6,7 +6,6 @@ outcomes. It does not show which model chose them.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import hashlib
 import platform
@@ -15,6 +14,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
 
+from agentenv.at_once import at_once
 from agentenv.errors import AgentEnvError, UnknownEnv
 from agentenv.pool import EnvPool
 from agentenv.registry import get_spec
@@ -154,7 +154,16 @@ async def _replayed(
             if reason:
                 reasons[world["label"]] = reason
         playable = [one for one in tries if _label(record, one) not in reasons]
-        found = await _at_once(playable, pools, record, concurrency, on_episode)
+
+        async def again(one: Try) -> Divergence | AgentEnvError | None:
+            try:
+                return await replay(pools[_label(record, one)], one.trajectory)
+            except AgentEnvError as error:
+                return error
+            finally:
+                on_episode()
+
+        found = await at_once(playable, again, most=concurrency)
     lost = [str(outcome) for outcome in found if isinstance(outcome, AgentEnvError)]
     divergences = [outcome for outcome in found if isinstance(outcome, Divergence)]
     return divergences, list(dict.fromkeys([*reasons.values(), *lost])), sum(outcome is None for outcome in found)
@@ -191,30 +200,6 @@ def _own_reason(world: Any) -> str:
     except UnknownEnv:
         return ""
     return spec.unreplayable_because(spec.resolve_options(world["options"]))
-
-
-async def _at_once(
-    tries: Sequence[Try],
-    pools: dict[str, EnvPool],
-    record: RunRecord,
-    concurrency: int,
-    on_episode: Callable[[], None],
-) -> list[Divergence | AgentEnvError | None]:
-    found: dict[int, Divergence | AgentEnvError | None] = {}
-    queue = iter(enumerate(tries))
-
-    async def work() -> None:
-        for number, one in queue:
-            try:
-                found[number] = await replay(pools[_label(record, one)], one.trajectory)
-            except AgentEnvError as error:
-                found[number] = error
-            on_episode()
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(concurrency, len(tries))):
-            group.create_task(work())
-    return [found[number] for number in range(len(tries))]
 
 
 def _label(record: RunRecord, one: Try) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from agentenv.functions.strict import STRICT, NotStrict
 from agentenv.functions.table import Call, Refused
 
 MAX_CHARS = 16_384
@@ -34,10 +35,12 @@ def read_call(text: str) -> Call:
 def _arguments(text: str) -> Mapping[str, Any]:
     """The JSON object that a text begins with; lines behind it, such as an imagined observation, are dropped."""
     try:
-        value, end = _DECODER.raw_decode(text)
+        value, end = STRICT.raw_decode(text)
         json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate is no text
     except UnicodeEncodeError:
         raise Refused("the Action Input holds a character that is no text (a lone surrogate)") from None
+    except NotStrict as error:
+        raise Refused(f"the Action Input is not JSON: {error}") from None
     except json.JSONDecodeError as error:
         raise Refused(f"the Action Input is not JSON: {error.msg} at character {error.pos}") from None
     except (RecursionError, ValueError) as error:
@@ -49,17 +52,3 @@ def _arguments(text: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise Refused("the Action Input must be a JSON object, such as {}")
     return value
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise Refused("the Action Input names an argument twice")
-    return found
-
-
-def _constant(name: str) -> Any:
-    raise Refused(f"the Action Input is not JSON: {name} is no number")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)

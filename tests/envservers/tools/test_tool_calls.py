@@ -44,7 +44,7 @@ def test_a_call_is_read_with_or_without_thought_and_marker(text):
         ('get_tasks with Action Input: {"a": NaN}', "NaN is no number"),
         ('get_tasks with Action Input: {"a": 1} {"a": 2}', "something follows the Action Input on its line"),
         ('get_tasks with Action Input: {"a": 1}, then finish', "something follows the Action Input on its line"),
-        ('get_tasks with Action Input: {"a": 1, "a": 2}', "names an argument twice"),
+        ('get_tasks with Action Input: {"a": 1, "a": 2}', "a name stands in it twice"),
         ("get_tasks with Action Input: [1]", "must be a JSON object"),
         ("get_tasks with Action Input: " + "[" * 8000, "not usable: nested too deeply"),
         ('get_tasks with Action Input: {"a": ' + "9" * 8000 + "}", "too many digits"),
