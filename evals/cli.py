@@ -10,23 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentenv.cli.target import key_values
-from agentenv.errors import AgentEnvError, BadCall
+from agentenv.errors import BadCall
+from evals.dry_run import print_dry_run
 from evals.export import export
+from evals.sitting import listed, sit
 from evals.verify import commands as verifying
 
 if TYPE_CHECKING:
-    from evals.leaderboard import Row
-    from evals.limits import Limits
-    from evals.store.schema import RunRow
     from evals.store.store import Store
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
     help="Evaluate agents on suites of tasks; every episode is stored.",
 )  # fmt: skip
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C."""
 
 Servers = Annotated[
     list[str] | None,
@@ -107,13 +103,13 @@ def run(
     names = [agent_label(player.make()) for player in players]
     suites = [(wanted, make_plan(wanted, attempts=attempts, limit=limit)) for wanted in map(load, suite)]
     if dry_run:
-        return _print_dry_run(suites, names, concurrency=concurrency, json=json)
+        return print_dry_run(suites, names, concurrency=concurrency, json=json)
     with _opened() as store:
         for name, reply in asyncio.run(preflight(players)).items():
             typer.echo(f"{name}: {reply}", err=True)
         runs = start_all(store, suites, players, limit=limit, trained=trained_on or [])
         limits = Limits(cost=max_cost, tokens=max_tokens)
-        _sit(store, runs, servers=server or [], concurrency=concurrency, limits=limits, json=json)
+        sit(store, runs, servers=server or [], concurrency=concurrency, limits=limits, json=json)
 
 
 @app.command()
@@ -148,7 +144,7 @@ def resume(
         asyncio.run(preflight([player_of(row) for row in open_]))
         servers = server or list(dict.fromkeys(url for row in open_ for url in row.servers))
         limits = Limits(cost=max_cost, tokens=max_tokens)
-        _sit(store, [row.id for row in open_], servers=servers, concurrency=concurrency, limits=limits, json=json)
+        sit(store, [row.id for row in open_], servers=servers, concurrency=concurrency, limits=limits, json=json)
 
 
 @app.command("list")
@@ -167,7 +163,7 @@ def list_runs(
     from evals.report import print_table
 
     with _opened() as store:
-        rows = [_listed(store, row) for row in store.runs(suite=suite)]
+        rows = [listed(store, row) for row in store.runs(suite=suite)]
         name = store.name
     if json:
         return print_json(rows)
@@ -405,143 +401,10 @@ def _settings(named: Mapping[str, str | None], pairs: Sequence[str]) -> dict[str
     return settings
 
 
-def _print_dry_run(suites: Any, names: Sequence[str], *, concurrency: int, json: bool) -> None:
-    from agentenv.cli.tables import print_json
-    from evals.estimate import estimates
-    from evals.report import print_plan
-
-    found = [
-        {**about, "suite": suite.name, "suite_hash": suite.hash, "attempts": plan.attempts}
-        for suite, plan in suites
-        for about in estimates(plan, names, concurrency=concurrency)
-    ]
-    if not json:
-        for suite, plan in suites:
-            print_plan(suite, plan, names)
-        return _print_estimates(found)
-    rows = [_dry_row(suite, plan, names) for suite, plan in suites]
-    print_json({**(rows[0] if len(rows) == 1 else {}), "suites": rows, "estimates": found})
-
-
-def _dry_row(suite: Any, plan: Any, names: Sequence[str]) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from evals.report import steps_at_most
-
-    return {
-        "suite": suite.name,
-        "suite_hash": suite.hash,
-        "agents": list(names),
-        "tasks": len(plan.tasks),
-        "attempts": plan.attempts,
-        "episodes": plan.slots * len(names),
-        "steps_at_most": steps_at_most(plan) * len(names),
-        "envs": [asdict(world) for world in plan.worlds],
-    }
-
-
-def _print_estimates(found: Sequence[dict[str, Any]]) -> None:
-    from evals.report import number, print_table
-
-    print_table(
-        [
-            {
-                "suite": row["suite"],
-                "agent": row["agent"],
-                "episodes": str(row["episodes"]),
-                "tokens": number(row["tokens"], 0),
-                "cost": number(row["cost"], 4),
-                "seconds": number(row["seconds"], 0),
-            }
-            for row in found
-        ]
-    )
-    typer.echo("Tokens, cost and seconds as in this agent's earlier episodes of these environments; - is unknown.")
-    if any(row["seconds"] is None for row in found):
-        typer.echo("To know more, play a few episodes of each first: the same command with --limit 2 and no --dry-run.")
-
-
 def _print_nothing(text: str, *, json: bool) -> None:
     from agentenv.cli.tables import print_json
 
     return print_json({"runs": [], "rows": []}) if json else typer.echo(f"Nothing to do: {text}.")
-
-
-def _sit(
-    store: Store, runs: Sequence[str], *, servers: Sequence[str], concurrency: int, limits: Limits, json: bool
-) -> None:
-    """Play the open slots of the runs and print what came of them; say how to go on when something stops it."""
-    import asyncio
-
-    from evals.harness import play_runs
-    from evals.progress import progress
-
-    planned = [store.progress(run) for run in runs]
-    total, done = sum(p.planned for p in planned), sum(p.done for p in planned)
-    try:
-        with progress(total=total, done=done, quiet=json) as on_episode:
-            sitting = play_runs(
-                store, runs, servers=servers, concurrency=concurrency, limits=limits, on_episode=on_episode
-            )
-            limit = asyncio.run(sitting)
-    except KeyboardInterrupt:
-        typer.echo(f"Stopped. {_how_to_resume(store, runs)}", err=True)
-        raise typer.Exit(INTERRUPTED) from None
-    except AgentEnvError as exc:
-        hint = _how_to_resume(store, runs)
-        raise type(exc)(f"{exc.message.rstrip('.')}. {hint}", **exc.extra) from exc
-    if limit is not None:
-        typer.echo(f"Stopped: {limit}. {_how_to_resume(store, runs)}", err=True)
-    _print_results(store, runs, json=json)
-
-
-def _how_to_resume(store: Store, runs: Sequence[str]) -> str:
-    progress = [store.progress(run) for run in runs]
-    done, planned = sum(p.done for p in progress), sum(p.planned for p in progress)
-    command = "agentenv eval resume" + (f" {runs[0]}" if len(runs) == 1 else "")
-    return f"{done} of {planned} episodes are stored; `{command}` plays the rest (--server URL if it moved)"
-
-
-def _print_results(store: Store, runs: Sequence[str], *, json: bool) -> None:
-    from agentenv.cli.tables import print_json
-    from evals.boards import with_breaks
-    from evals.leaderboard import pooled_rows
-    from evals.report import print_results, warnings
-    from evals.show import unread_of
-
-    stored = [store.run(run) for run in runs]
-    rows: list[Row] = [r for run in stored for r in with_breaks(store, pooled_rows(store.tasks(run=run.id)), [run])]
-    if json:
-        return print_json({"runs": [_listed(store, run) for run in stored], "rows": [row.to_json() for row in rows]})
-    print_results(row for row in rows if row.env == "all")
-    for warning in warnings(rows, unread_of(store, rows)):
-        typer.echo(warning)
-    typer.echo(f"Stored in {store.name}. Next: agentenv leaderboard")
-
-
-def _listed(store: Store, row: RunRow) -> dict[str, Any]:
-    """A run in a listing."""
-    progress = store.progress(row.id)
-    state = "complete" if row.finished_at else f"open, {progress.done}/{progress.planned}"
-    state = "deleted" if row.deleted_at else state
-    return {
-        "run": row.id,
-        "suite": row.suite,
-        "suite_hash": row.suite_hash,
-        "agent": row.agent,
-        "agent_hash": row.agent_hash,
-        "created_at": row.created_at,
-        "finished_at": row.finished_at,
-        "planned": progress.planned,
-        "valid": progress.valid,
-        "invalid": progress.lost,
-        "stopped": row.stopped,
-        "reopened": row.reopened,
-        "deleted_at": row.deleted_at,
-        "tokens": row.prompt_tokens + row.completion_tokens,
-        "cost": row.cost if row.priced else None,
-        "state": state,
-    }
 
 
 def _cell(value: Any) -> str:
