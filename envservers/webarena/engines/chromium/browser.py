@@ -159,6 +159,7 @@ async def launch(playwright: Playwright, folder: Path, hosts: frozenset[str], po
             "--force-color-profile=srgb",
             "--font-render-hinting=none",
             "--hide-scrollbars",
+            "--disable-partial-raster",  # else a pixel may depend on what was drawn anew in which order
         ],
     )
     pids = [pid for pid in browsers_below(folder) if pid not in before]
