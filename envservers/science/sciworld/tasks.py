@@ -31,7 +31,7 @@ class Kind:
     topic: str
     variations: int
     difficulty: int
-    """1 to 4, by the length of the simulator's own solutions."""
+    """1 to 5, by the mean length of the simulator's own solutions: up to 13 steps, 28, 50, 120, or more."""
     max_steps: int
 
     def split(self, name: str) -> range:

@@ -1,5 +1,6 @@
 from collections import Counter
 from itertools import accumulate
+from statistics import mean
 
 import pytest
 
@@ -8,6 +9,8 @@ from envservers.science.sciworld.proof import proof, unsolved
 from envservers.science.sciworld.spec import SPEC
 from envservers.science.sciworld.tasks import agentgym, catalog, own
 
+UP_TO = (13, 28, 50, 120)
+"""Steps of a solution, on the average, up to which a kind is of difficulty 1, 2, 3 or 4."""
 SPLITS = ("train", "dev", "test")
 LEFT_OUT = [played for played in proof().values() if played.score < 100]
 
@@ -17,10 +20,10 @@ def tasks(needs):
     return SPEC.task_set()
 
 
-def test_there_are_thirty_kinds_with_7207_variations_of_four_difficulties():
+def test_there_are_thirty_kinds_with_7207_variations_of_five_difficulties():
     assert len(catalog()) == len({kind.number for kind in catalog()}) == 30
     assert sum(kind.variations for kind in catalog()) == 7207
-    assert {kind.difficulty for kind in catalog()} == {1, 2, 3, 4}
+    assert {kind.difficulty for kind in catalog()} == {1, 2, 3, 4, 5}
     assert {kind.max_steps for kind in catalog()} <= set(range(100, SPEC.max_steps + 1))
 
 
@@ -59,6 +62,20 @@ def test_every_played_solution_is_of_a_variation_and_fits_its_limit():
         assert played.variation in range(kinds[played.task].variations)
         if played.score == 100:
             assert played.steps <= kinds[played.task].max_steps, played
+
+
+def test_the_difficulty_goes_by_the_mean_length_of_the_solutions_of_a_kind():
+    steps = {
+        kind.name: [p.steps for p in proof().values() if p.task == kind.name and p.score == 100] for kind in catalog()
+    }
+    for kind in catalog():
+        assert kind.difficulty == 1 + sum(mean(steps[kind.name]) > most for most in UP_TO), kind.name
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_no_difficulty_is_over_two_fifths_of_a_split(split):
+    listed = Counter(kind.difficulty for kind, _ in own(split))
+    assert max(listed.values()) <= 0.4 * sum(listed.values())
 
 
 def test_each_kind_was_played_at_least_three_times():
