@@ -77,7 +77,8 @@ class EnvPool:
         """As the first server that answered gave it."""
         self._token = token
         self._transport = transport
-        self._images = images
+        self.images = images
+        """Whether its sessions ask for pictures."""
         self._patience = patience or Patience()
         self._clock = clock
         self._lanes: list[Lane] = []
@@ -244,7 +245,7 @@ class EnvPool:
                 task,
                 options=self._asked,
                 max_steps=self.max_steps,
-                images=self._images,
+                images=self.images,
                 patience=patience,
             )
         )

@@ -18,6 +18,7 @@ from agentenv.agents.base import Agent, AgentSpec, Ends, Move, Seat
 from agentenv.at_once import at_once
 from agentenv.client.core import RemoteSession
 from agentenv.errors import AgentEnvError, BadCall, EnvFailed, EpisodeCut
+from agentenv.pictures import Keep
 from agentenv.pool import EnvPool
 from agentenv.protocol import CUT_BY_ROLLOUT, Outcome, TaskRef, digest_of
 from agentenv.trajectory import Trajectory, Turn
@@ -27,14 +28,16 @@ from agentenv.wire import StepReply
 class Recorder:
     """Collects the turns of one episode and how it ended."""
 
-    def __init__(self, pool: EnvPool, task: TaskRef, agent: AgentSpec) -> None:
-        self.pool, self.task, self.agent = pool, task, agent
+    def __init__(self, pool: EnvPool, task: TaskRef, agent: AgentSpec, keep: Keep | None = None) -> None:
+        self.pool, self.task, self.agent, self.keep = pool, task, agent, keep
         self.turns: list[Turn] = []
         self.outcome: Outcome | None = None
         self.success = False
         self.score: float | None = None
         self.error: str | None = None
         self.final_observation = ""
+        self.image: str | None = None
+        """Of the latest observation."""
         self.max_steps = pool.max_steps or pool.spec.max_steps
         self.oracle = False
         self.agent_s = 0.0
@@ -43,11 +46,17 @@ class Recorder:
 
     def took(self, observation: str, move: Move, reply: StepReply) -> None:
         """Note a step that the session answered."""
-        self.turns.append(turn_of(observation, move, reply.reward, reply.info))
+        self.turns.append(turn_of(observation, move, reply.reward, reply.info, image=self.image))
+        self.image = None
         self.final_observation = reply.observation
         self.score = reply.score
         if reply.outcome is not None:
             self.outcome, self.success = Outcome(reply.outcome), bool(reply.success)
+
+    async def saw(self, image: bytes | None) -> None:
+        """Keep the picture beside the latest observation; in a thread, for a disk can be slow."""
+        if self.keep is not None and image:
+            self.image = await asyncio.to_thread(self.keep, image)
 
     def ended(self, outcome: Outcome, error: str | None) -> None:
         """Note an end that no step's reply told."""
@@ -86,6 +95,7 @@ class Recorder:
             oracle=self.oracle,
             turns=self.turns,
             final_observation=self.final_observation,
+            final_image=self.image,
             error=self.error,
             time={
                 "total_s": round(time.monotonic() - self.started, 6),
@@ -95,7 +105,7 @@ class Recorder:
         )
 
 
-def turn_of(observation: str, move: Move, reward: float, info: dict[str, Any]) -> Turn:
+def turn_of(observation: str, move: Move, reward: float, info: dict[str, Any], *, image: str | None = None) -> Turn:
     """The record of one move and its reward."""
     completion = move.completion
     notes = dict(move.notes)
@@ -125,13 +135,19 @@ def turn_of(observation: str, move: Move, reward: float, info: dict[str, Any]) -
         policy_version=completion.policy_version if completion else None,
         fresh=completion.fresh if completion else None,
         prompt_len=completion.prompt_len if completion else None,
+        image=image,
         info={**info, "agent": notes} if notes else info,
     )
 
 
-async def play(pool: EnvPool, task: TaskRef, agent: AgentSpec, *, attempt: int = 0) -> Trajectory:
-    """One episode. The agent's chance comes from the task and the attempt."""
-    recorder = Recorder(pool, task, agent)
+async def play(
+    pool: EnvPool, task: TaskRef, agent: AgentSpec, *, attempt: int = 0, keep: Keep | None = None
+) -> Trajectory:
+    """One episode. The agent's chance comes from the task and the attempt.
+
+    keep: stores the pictures of a pool with `images=True`; their sha256 go into the record. No agent sees them.
+    """
+    recorder = Recorder(pool, task, agent, keep)
     try:
         async with pool.session(task.id) as session:
             recorder.max_steps = session.max_steps
@@ -161,6 +177,7 @@ async def _episode(session: RemoteSession, recorder: Recorder, spec: AgentSpec, 
         await agent.start(
             Seat(spec=recorder.pool.spec, task=recorder.task, view=session, max_steps=session.max_steps, rng=rng)
         )
+        await recorder.saw(session.image)
         while session.outcome is None:
             observation = session.observation
             before = time.monotonic()
@@ -170,6 +187,7 @@ async def _episode(session: RemoteSession, recorder: Recorder, spec: AgentSpec, 
             reply = await session.step(move.action)
             recorder.env_s += time.monotonic() - acted
             recorder.took(observation, move, reply)
+            await recorder.saw(reply.image)
     except BadCall:
         raise
     except (AgentEnvError, EpisodeCut) as exc:
@@ -219,6 +237,7 @@ async def rollout(
     attempts: int = 1,
     concurrency: int | None = None,
     on_episode: Callable[[Trajectory], None] | None = None,
+    keep: Keep | None = None,
 ) -> list[Trajectory]:
     """Every task, `attempts` times, at most `concurrency` (the pool's size) at once; records in the plan's order."""
     if concurrency is not None and concurrency < 1:
@@ -226,7 +245,7 @@ async def rollout(
 
     async def one(place: tuple[TaskRef, int]) -> Trajectory:
         task, attempt = place
-        record = await play(pool, task, agent, attempt=attempt)
+        record = await play(pool, task, agent, attempt=attempt, keep=keep)
         if on_episode is not None:
             on_episode(record)
         return record

@@ -1,6 +1,7 @@
 """The one record of an episode that trainers, evals and viewers share: one JSON object a line.
 
-Readers accept older versions and refuse newer ones by name.
+Readers accept older versions and refuse newer ones by name. Version 2 adds pictures; a record that holds none is
+written as version 1, which older readers know, and has the digests that it always had.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 import msgspec
 
@@ -17,7 +18,14 @@ from agentenv.errors import BadCall
 from agentenv.protocol import Outcome, TaskRef
 from agentenv.wire import clean_text
 
-VERSION = 1
+VERSION = 2
+"""The newest one that is read."""
+
+WITH_PICTURES = 2
+
+Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+
+_PICTURES = ("image", "final_image")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +58,9 @@ class Turn:
     """[T] log-probability of each token under the policy that sampled it."""
     policy_version: int | None = None
     """Weights that sampled this turn."""
+    image: Sha256 | None = None
+    """sha256 of the PNG that the environment showed beside `observation`, where pictures were asked for. The file lies
+    in the folder of the record's pictures (`agentenv.pictures`)."""
     info: Mapping[str, Any] = field(default_factory=dict)
     """The step's info, and under `agent` what the agent noted: token counts, latency_s, extra_text, retries."""
 
@@ -81,15 +92,22 @@ class Trajectory:
     """The oracle route was asked in this episode."""
     final_observation: str = ""
     """What the last step showed; no agent acted on it."""
+    final_image: Sha256 | None = None
+    """The picture beside it."""
     error: str | None = None
     """Why the episode is invalid, or what cut it."""
     time: Mapping[str, float] = field(default_factory=dict)
     """Seconds by part: total, agent, env."""
-    version: int = VERSION
+    version: int = 1
+
+    def __post_init__(self) -> None:
+        """Pictures are what version 2 adds."""
+        if self.version < WITH_PICTURES and (self.final_image or any(turn.image for turn in self.turns)):
+            object.__setattr__(self, "version", WITH_PICTURES)
 
     def to_json(self) -> str:
         """One line of JSON; fields at their default of None are left out."""
-        record = asdict(self)
+        record = as_values(self)
         record["turns"] = [{k: v for k, v in turn.items() if v is not None and v != {}} for turn in record["turns"]]
         return clean_text(json.dumps(record, ensure_ascii=False, allow_nan=False))
 
@@ -115,6 +133,11 @@ class Trajectory:
             return msgspec.convert(record, cls)
         except msgspec.ValidationError as exc:
             raise BadCall(f"not a trajectory: {exc}") from exc
+
+
+def as_values(record: Trajectory | Turn) -> dict[str, Any]:
+    """All fields as JSON values, those of pictures only where there is one: else older digests would change."""
+    return {name: value for name, value in asdict(record).items() if value is not None or name not in _PICTURES}
 
 
 def _known(cls: type, record: Any, what: str) -> None:

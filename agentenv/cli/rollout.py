@@ -14,6 +14,7 @@ from agentenv.errors import BadCall
 
 if TYPE_CHECKING:
     from agentenv.agents import AgentSpec
+    from agentenv.pictures import Pictures
     from agentenv.pool import EnvPool
     from agentenv.trajectory import Trajectory
 
@@ -42,7 +43,10 @@ def rollout(
         list[str] | None, typer.Option(help="key=value setting of the agent, such as temperature=0.7; repeatable.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the episodes here, one JSON line each, as they end.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --out.")] = False,
+    images: Annotated[
+        bool, typer.Option("--images", help="Keep the pictures that the env draws, in a folder beside --out.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --out, and its pictures.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Let an agent play the tasks of a split. Exit code 1 when no episode was valid.
@@ -54,16 +58,23 @@ def rollout(
       agentenv rollout wordle --agent react --model NAME --model-url URL --agent-option temperature=0
       agentenv rollout textcraft --agent function_calling --model NAME --model-url URL
       agentenv rollout maze --agent react --model-path DIR --engine hf
+      agentenv rollout webarena --agent oracle --env-option engine=chromium --limit 3 --images --out w.jsonl
     """
     import asyncio
 
     from agentenv.agents import make_agent
     from agentenv.cli.serve import read_token
     from agentenv.cli.target import key_values, place
+    from agentenv.pictures import Pictures, beside
     from agentenv.pool import EnvPool
 
     if out is not None and out.exists() and not force:
         raise BadCall(f"--out {out} exists; --force overwrites it")
+    if images and out is None:
+        raise BadCall("--images needs --out FILE: the pictures go to a folder beside it")
+    pictures = Pictures(beside(out)) if out is not None else None
+    if pictures is not None and images and not force and next(pictures.all(), None) is not None:
+        raise BadCall(f"{pictures.folder} holds pictures already; --force deletes them")
     settings = key_values(agent_option or [], "--agent-option")
     named = {"model": model, "model_url": model_url, "model_path": model_path, "engine": engine}
     for key, value in named.items():
@@ -78,20 +89,29 @@ def rollout(
         options=options,
         max_steps=max_steps,
         token=read_token(None),
+        images=images,
     )
-    episodes = asyncio.run(_play(pool, player, split, limit, out))
+    episodes = asyncio.run(_play(pool, player, split, limit, out, pictures))
     summary = {"env": name, "split": split, "agent": player.name, **summarise(episodes)}
+    if pictures is not None and images:
+        summary["pictures"] = sum(1 for _ in pictures.all())
     _print(summary, out, as_json=json)
     if not summary["valid"]:
         raise typer.Exit(1)
 
 
-async def _play(pool: EnvPool, agent: AgentSpec, split: str, limit: int | None, out: Path | None) -> list[Trajectory]:
+async def _play(
+    pool: EnvPool, agent: AgentSpec, split: str, limit: int | None, out: Path | None, pictures: Pictures | None
+) -> list[Trajectory]:
     """Every task once, with a progress bar; a record is on disk as soon as its episode has ended."""
     from agentenv.cli.progress import progress
+    from agentenv.pictures import Undrawn
     from agentenv.rollout import rollout as run
 
+    undrawn = Undrawn(lambda text: typer.echo(text, err=True))
     async with pool:
+        if pool.images:
+            undrawn.opened(pool.env, draws=pool.spec.images)
         tasks = await pool.task_refs(split, limit)
         with (
             progress(f"{agent.name} on {pool.env}", len(tasks)) as advance,
@@ -102,12 +122,17 @@ async def _play(pool: EnvPool, agent: AgentSpec, split: str, limit: int | None, 
                 if file is not None:
                     file.write(episode.to_json() + "\n")
                     file.flush()
+                if pool.images:
+                    undrawn.ended(episode)
                 advance()
 
+            if pictures is not None:
+                pictures.keep_only()  # those of the file that was overwritten
             try:
                 if agent.preflight is not None:
                     typer.echo(f"{agent.name}: {await agent.preflight()}", err=True)
-                return await run(pool, tasks, agent, on_episode=ended)
+                keep = pictures.keep if pictures is not None and pool.images else None
+                return await run(pool, tasks, agent, on_episode=ended, keep=keep)
             finally:
                 if agent.close is not None:
                     await agent.close()
@@ -144,6 +169,7 @@ def summarise(episodes: Sequence[Trajectory]) -> dict[str, Any]:
 
 def _print(summary: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
     from agentenv.cli.tables import print_json, print_table
+    from agentenv.pictures import beside
 
     if as_json:
         return print_json(summary)
@@ -157,4 +183,5 @@ def _print(summary: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
     if summary["invalid"]:
         typer.echo(f"{summary['invalid']} invalid, not counted: {'; '.join(summary['errors'])}")
     if out is not None:
-        typer.echo(f"{summary['episodes']} episodes in {out}")
+        drawn = f", {summary['pictures']} pictures in {beside(out)}" if summary.get("pictures") else ""
+        typer.echo(f"{summary['episodes']} episodes in {out}{drawn}")
