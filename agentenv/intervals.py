@@ -207,6 +207,7 @@ def bounds(counts: Sequence[tuple[int, int, int]]) -> Bounds | None:
     return Bounds(low=low, high=high)
 
 
+@functools.lru_cache(maxsize=16_384)
 def pass_at_k(n: int, c: int, k: int) -> float | None:
     """Chance that k of the n attempts, drawn without replacement, hold a success; None where k > n."""
     _check([(c, n)] if n else [])
@@ -215,6 +216,7 @@ def pass_at_k(n: int, c: int, k: int) -> float | None:
     return 1 - math.comb(n - c, k) / math.comb(n, k)
 
 
+@functools.lru_cache(maxsize=16_384)
 def pass_hat_k(n: int, c: int, k: int) -> float | None:
     """Chance that k of the n attempts, drawn without replacement, all succeed; None where k > n."""
     _check([(c, n)] if n else [])

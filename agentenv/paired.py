@@ -81,20 +81,21 @@ def sign_flip(differences: ArrayLike, *, seed: int, flips: int = FLIPS) -> float
     Exact for whole numbers of moderate size (differences of rates in units of one attempt) and for up to 16 differences
     that are not 0. Else seeded random flips, with p = (hits + 1) / (flips + 1).
     """
+
+    return sign_flips([differences], seed=seed, flips=flips)[0]
+
+
+def sign_flips(differences: Sequence[ArrayLike], *, seed: int, flips: int = FLIPS) -> list[float]:
+    """`sign_flip` of pairs over the same tasks. Those that need random flips share them, and each has the p, to the
+    last bit, that it has alone."""
     import numpy as np
 
-    return sign_flips(np.asarray(differences)[None, :], seed=seed, flips=flips)[0]
-
-
-def sign_flips(differences_PT: ArrayLike, *, seed: int, flips: int = FLIPS) -> list[float]:
-    """`sign_flip` of P pairs over the same T tasks; pairs that need random flips share them."""
-    import numpy as np
-
-    d_PT = np.atleast_2d(np.asarray(differences_PT))
-    p_values = [_exact(row[row != 0]) for row in d_PT]
+    rows = [np.asarray(row) for row in differences]
+    p_values = [_exact(row[row != 0]) for row in rows]
     drawn = [number for number, p in enumerate(p_values) if p is None]
     if drawn:
-        for number, p in zip(drawn, _drawn(d_PT[drawn].astype(np.float64), seed, flips), strict=True):
+        d_PT = np.stack([rows[number].astype(np.float64) for number in drawn])
+        for number, p in zip(drawn, _drawn(d_PT, seed, flips), strict=True):
             p_values[number] = p
     return [p for p in p_values if p is not None]
 
@@ -129,7 +130,10 @@ def _whole(sizes: NDArray[Any], seen: int) -> float:
 @functools.lru_cache(maxsize=1024)
 def _halves(count: int) -> tuple[float, ...]:
     """The binomial law of so many fair coins."""
-    return tuple(math.comb(count, plus) / 2**count for plus in range(count + 1))
+    ways = [1]
+    for plus in range(count):
+        ways.append(ways[-1] * (count - plus) // (plus + 1))
+    return tuple(number / 2**count for number in ways)
 
 
 def _enumerated(d: NDArray[np.float64]) -> float:
@@ -145,12 +149,27 @@ def _drawn(d_PT: NDArray[np.float64], seed: int, flips: int) -> list[float]:
     import numpy as np
 
     rng = np.random.Generator(np.random.PCG64(seed))
-    at_least_P, hits_P = _threshold(d_PT), np.zeros(len(d_PT), dtype=np.int64)
-    chunk = max(1, 2_000_000 // max(d_PT.shape))  # bounds the memory of signs and of sums, 16 MB each
+    whole_PT = _fixed(d_PT)
+    at_least_P, hits_P = _threshold(whole_PT), np.zeros(len(d_PT), dtype=np.int64)
+    tasks = d_PT.shape[1]
+    chunk = max(1, 2_000_000 // tasks)  # with `block`, bounds the memory of signs and of sums, 16 MB each
+    block = max(1, 2_000_000 // chunk)
     for start in range(0, flips, chunk):
-        signs_FT = 2.0 * rng.integers(2, size=(min(chunk, flips - start), d_PT.shape[1])) - 1.0
-        hits_P += (np.abs(signs_FT @ d_PT.T) >= at_least_P).sum(axis=0)
+        signs_FT = 2.0 * rng.integers(2, size=(min(chunk, flips - start), tasks)) - 1.0
+        for first in range(0, len(d_PT), block):
+            some = slice(first, first + block)
+            hits_P[some] += (np.abs(signs_FT @ whole_PT[some].T) >= at_least_P[some]).sum(axis=0)
     return [(int(hits) + 1) / (flips + 1) for hits in hits_P]
+
+
+def _fixed(d_PT: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each pair's differences in a unit of its own, so small that it changes nothing, and rounded to whole numbers:
+    their sums are exact, in whatever order and beside whatever other pairs they are computed."""
+    import numpy as np
+
+    _, exponent_P1 = np.frexp(np.abs(d_PT).max(axis=1, keepdims=True))
+    whole_PT: NDArray[np.float64] = np.rint(np.ldexp(d_PT, 52 - d_PT.shape[1].bit_length() - exponent_P1))
+    return whole_PT
 
 
 def _threshold(d_PT: NDArray[np.float64]) -> NDArray[np.float64]:

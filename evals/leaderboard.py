@@ -10,18 +10,19 @@ rank is worth stands beside it, as a range.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agentenv.protocol import digest_of
 from evals import people
-from evals.statistics.measure import Measure, Tally, measure, over_envs
+from evals.statistics.measure import Counters, Measure, Tally, measure, over_envs
 from evals.statistics.pairs import MEAN_SCORE, SUCCESS
-from evals.statistics.tables import Played, table_ranges
+from evals.statistics.ranking import Attempts
+from evals.statistics.tables import ByEnv, Claims, Played, table_ranges
 
 if TYPE_CHECKING:
-    from evals.store.schema import RunRow, TaskRow
+    from evals.store.schema import RunRow
 
 ALL = "all"
 """The `env` of a row over every env of the suite."""
@@ -131,9 +132,32 @@ class Pool:
     """Of people's runs: who has a valid attempt, by env."""
 
 
-def leaderboard(data: Iterable[tuple[RunRow, TaskRow]]) -> list[Row]:
+class TaskCounters(Counters, Protocol):
+    """One task of a run with its sums."""
+
+    env: str
+    task_id: str
+
+
+Data = Sequence[tuple["RunRow", TaskCounters]]
+"""Tasks, each beside its run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What a table takes of a pool."""
+
+    key: str
+    """Stands for the pool's attempts in claims."""
+    runs: Sequence[RunRow]
+    """Oldest first."""
+    rows: Sequence[Row]
+    """Without ranks."""
+
+
+def leaderboard(data: Iterable[tuple[RunRow, TaskCounters]]) -> list[Row]:
     """The rows of every table, ranked within table and env, in the order in which they are shown."""
-    pools: dict[tuple[str, ...], list[tuple[RunRow, TaskRow]]] = defaultdict(list)
+    pools: dict[tuple[str, ...], list[tuple[RunRow, TaskCounters]]] = defaultdict(list)
     keys: dict[str, tuple[str, ...]] = {}
     for run, task in data:
         if run.id not in keys:
@@ -142,7 +166,13 @@ def leaderboard(data: Iterable[tuple[RunRow, TaskRow]]) -> list[Row]:
     tables: dict[tuple[str, ...], list[Pool]] = defaultdict(list)
     for key, pairs in pools.items():
         tables[key[:3]].append(pool_of(pairs))
-    return [row for table in tables.values() for row in table_rows(table)]
+    found = []
+    for table in tables.values():
+        by_key = {pool.runs[-1].id: pool for pool in table}
+        entries = [Entry(key=key, runs=pool.runs, rows=rows_of(pool)) for key, pool in by_key.items()]
+        attempts = {key: attempts_of(pool) for key, pool in by_key.items()}
+        found += table_rows(entries, attempts.__getitem__)[0]
+    return found
 
 
 def is_part(run: RunRow) -> bool:
@@ -167,16 +197,17 @@ def _part_of(run: RunRow) -> str:
     return str(run.task_limit) if is_part(run) else ""
 
 
-def pooled_rows(data: Sequence[tuple[RunRow, TaskRow]]) -> list[Row]:
+def pooled_rows(data: Data) -> list[Row]:
     """The rows of one agent on one suite: `all` of it first, then env by env in the suite's order; without ranks."""
     return rows_of(pool_of(data))
 
 
-def pool_of(data: Sequence[tuple[RunRow, TaskRow]]) -> Pool:
+def pool_of(data: Data) -> Pool:
     """Runs of one agent, put together."""
-    tallies: dict[str, dict[str, Tally]] = defaultdict(lambda: defaultdict(Tally))
+    tallies: dict[str, dict[str, Tally]] = defaultdict(dict)
     for _, task in data:
-        tallies[task.env][task.task_id].add(task)
+        own = tallies[task.env]
+        own[task.task_id] = own[task.task_id].with_(task) if task.task_id in own else Tally.of(task)
     runs = list({run.id: run for run, _ in data}.values())
     human = people.is_human(runs[0].agent_data)
     return Pool(
@@ -187,7 +218,7 @@ def pool_of(data: Sequence[tuple[RunRow, TaskRow]]) -> Pool:
     )
 
 
-def _people(data: Iterable[tuple[RunRow, TaskRow]]) -> dict[str, set[str]]:
+def _people(data: Data) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for run, task in data:
         if task.valid:
@@ -202,19 +233,48 @@ def _whole_of_people(run: RunRow, tallies: dict[str, dict[str, Tally]]) -> dict[
     }
 
 
-def table_rows(pools: Sequence[Pool]) -> list[Row]:
-    """The rows of one table, section by section, with ranks and their ranges."""
+def table_rows(
+    entries: Sequence[Entry], attempts: Callable[[str], ByEnv], *, known: Claims | None = None
+) -> tuple[list[Row], Claims]:
+    """The rows of one table, section by section, with ranks and their ranges; and the claims that these rest on.
+
+    `attempts` gives those of an entry by its key, where a claim on it is not `known`.
+    """
     names: dict[str, set[str]] = defaultdict(set)
-    for pool in pools:
-        names[pool.runs[-1].agent].add(_configuration(pool.runs[-1]))
-    sections: dict[str, list[tuple[Row, Pool]]] = defaultdict(list)
-    for pool in pools:
-        for row in rows_of(pool):
+    for entry in entries:
+        names[entry.runs[-1].agent].add(_configuration(entry.runs[-1]))
+    sections: dict[str, list[tuple[Row, Entry]]] = defaultdict(list)
+    for entry in entries:
+        for row in entry.rows:
             on_test = row.split == TEST
             counted = replace(row, configurations=len(names[row.agent]) if on_test else None)
-            sections[row.env].append((counted, pool))
-    ranges = table_ranges({env: _played(env, section) for env, section in sections.items()}, seed=_seed(pools))
-    return [row for env, section in sections.items() for row in ranked([r for r, _ in section], ranges[env])]
+            sections[row.env].append((counted, entry))
+    first = entries[0].runs[-1]
+    found = table_ranges(
+        {env: _played(env, section) for env, section in sections.items()},
+        attempts,
+        seed=[first.suite_hash, first.world_hash],
+        known=known or {},
+    )
+    rows = [row for env, section in sections.items() for row in ranked([r for r, _ in section], found.ranges[env])]
+    return rows, found.claims
+
+
+def attempts_of(pool: Pool) -> dict[str, Attempts]:
+    """What the pool's rows are tested by: its tasks with a valid attempt, by env."""
+    import numpy as np
+
+    found = {}
+    graded = pool.runs[-1].suite_data.get("metric", SUCCESS) == MEAN_SCORE
+    for env, tallies in pool.tallies.items():
+        played = [tallies[task] for task in sorted(tallies) if tallies[task].valid]
+        scores = [t.mean_score for t in played if t.scored] if graded else None
+        found[env] = Attempts(
+            success=np.array([t.success for t in played], dtype=np.int64),
+            valid=np.array([t.valid for t in played], dtype=np.int64),
+            scores=None if scores is None else np.array(scores, dtype=np.float64),
+        )
+    return found
 
 
 def _configuration(run: RunRow) -> str:
@@ -222,22 +282,17 @@ def _configuration(run: RunRow) -> str:
     return digest_of({name: value for name, value in run.agent_data.items() if name != "rescored"})
 
 
-def _played(env: str, section: Sequence[tuple[Row, Pool]]) -> dict[str, Played]:
+def _played(env: str, section: Sequence[tuple[Row, Entry]]) -> dict[str, Played]:
     """What the ranked rows of a section are tested by, by the id of their latest run."""
     return {
         row.run: Played(
+            key=entry.key,
             score=row.score,
-            metric=row.metric,
-            tasks=pool.tallies if env == ALL else {env: pool.tallies[env]},
+            envs=[world["label"] for world in entry.runs[-1].worlds] if env == ALL else [env],
         )
-        for row, pool in section
+        for row, entry in section
         if row.status == "ranked" and row.score is not None
     }
-
-
-def _seed(pools: Sequence[Pool]) -> str:
-    """The same runs draw the same flips."""
-    return digest_of(sorted(run.id for pool in pools for run in pool.runs))
 
 
 def rows_of(pool: Pool) -> list[Row]:
@@ -340,7 +395,7 @@ def _place(row: Row) -> tuple[int, float, str, str]:
     return kind, -row.score if row.score is not None else float("inf"), row.agent, row.run
 
 
-def _whole(data: Iterable[tuple[RunRow, TaskRow]]) -> dict[str, bool]:
+def _whole(data: Data) -> dict[str, bool]:
     """For each env, whether one of the runs has settled every attempt that the suite asks for."""
     settled: dict[tuple[str, str], int] = defaultdict(int)
     wanted: dict[tuple[str, str], int] = {}

@@ -7,6 +7,7 @@ weight. Invalid attempts stand beside it, with what the rate would be if all of 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -56,7 +57,7 @@ class Counters(Protocol):
     priced: int
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Tally:
     """One task with its attempts from every run that is pooled."""
 
@@ -79,15 +80,22 @@ class Tally:
     cost_sum: float = 0.0
     priced: int = 0
 
-    def add(self, task: Counters) -> None:
-        """Take in the same task of one more run."""
-        for name in self.__slots__:
-            setattr(self, name, getattr(self, name) + getattr(task, name))
+    @classmethod
+    def of(cls, task: Counters) -> Tally:
+        """The task of one run."""
+        return cls(*_counters(task))
+
+    def with_(self, task: Counters) -> Tally:
+        """And the same task of one more run."""
+        return Tally(*map(operator.add, _counters(self), _counters(task)))
 
     @property
     def mean_score(self) -> float:
         """Mean raw score of the attempts that have one; there is at least one."""
         return self.score_sum / self.scored
+
+
+_counters = operator.attrgetter(*Tally.__slots__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, TypeVar
 
 from agentenv.paired import mcnemar, sign_flips
@@ -34,15 +33,15 @@ class RankRange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
-    """R agents on the same tasks of some envs; arrays by env, in one order."""
+class Attempts:
+    """What one row has on the tasks of one env, by task id; other rows of the section have the same tasks."""
 
-    success: Sequence[NDArray[np.int64]]
-    """[R, T] successes, one array an env."""
-    valid: Sequence[NDArray[np.int64]]
-    """[R, T] valid attempts, at least 1."""
-    scores: Sequence[NDArray[np.float64]] | None = None
-    """[R, T] mean scores, where the suite is graded; they replace the rates."""
+    success: NDArray[np.int64]
+    """[T]"""
+    valid: NDArray[np.int64]
+    """[T], at least 1."""
+    scores: NDArray[np.float64] | None = None
+    """[T] mean scores, where the suite is graded; they replace the rates."""
 
 
 def holm(p_values: Mapping[Key, float]) -> dict[Key, float]:
@@ -66,47 +65,66 @@ def rank_ranges(scores: Sequence[float], adjusted: Mapping[tuple[int, int], floa
     return [RankRange(low=1 + b, high=len(scores) - w) for b, w in zip(better, worse, strict=True)]
 
 
-def pair_p_values(results: Results, *, seed: int) -> dict[tuple[int, int], float]:
-    """The paired test of every pair of rows: exact McNemar for one attempt at each task, else sign flips.
+def pair_p_values(pairs: Sequence[tuple[Sequence[Attempts], Sequence[Attempts]]], *, seed: int) -> list[float]:
+    """The paired test of each pair of rows, which are their envs in one order: exact McNemar for one attempt at each
+    task, else sign flips. Over several envs each env weighs the same, so McNemar needs equal numbers of tasks in them.
 
-    Over several envs each env weighs the same, so McNemar needs equal numbers of tasks in them.
+    A pair's p depends on the two rows and on the seed, and not on the other pairs.
     """
-    rows = len(results.valid[0]) if results.valid else 0
-    pairs = list(combinations(range(rows), 2))
-    if not pairs:
-        return {}
-    if results.scores is None and single_attempts(results):
-        return dict(zip(pairs, _mcnemars(results, pairs), strict=True))
-    return dict(zip(pairs, sign_flips(_differences(results, pairs), seed=seed), strict=True))
+    p_values: list[float] = [1.0] * len(pairs)
+    flipped = []
+    for number, (first, second) in enumerate(pairs):
+        if single_attempts([*first, *second]):
+            p_values[number] = _mcnemar(first, second)
+        else:
+            flipped.append(number)
+    found = sign_flips([_differences(*pairs[number]) for number in flipped], seed=seed)
+    for number, p in zip(flipped, found, strict=True):
+        p_values[number] = p
+    return p_values
 
 
-def single_attempts(results: Results) -> bool:
+def single_attempts(parts: Sequence[Attempts]) -> bool:
     """Whether McNemar's test applies: one attempt each, and every env with the same number of tasks."""
-    sizes = {part.shape[1] for part in results.valid}
-    return len(sizes) == 1 and all((part == 1).all() for part in results.valid)
+    return len({len(part.valid) for part in parts}) == 1 and all(
+        part.scores is None and bool((part.valid == 1).all()) for part in parts
+    )
 
 
-def _mcnemars(results: Results, pairs: Sequence[tuple[int, int]]) -> list[float]:
+def _mcnemar(first: Sequence[Attempts], second: Sequence[Attempts]) -> float:
+    both = list(zip(first, second, strict=True))
+    only_first, only_second = (
+        sum(int((x.success > y.success).sum()) for x, y in sides) for sides in (both, [(b, a) for a, b in both])
+    )
+    return mcnemar(only_first, only_second)
+
+
+def _differences(first: Sequence[Attempts], second: Sequence[Attempts]) -> NDArray[np.int64] | NDArray[np.float64]:
+    """[T] every env with the same weight; whole numbers where rates allow it."""
     import numpy as np
 
-    solved_RT = np.concatenate(results.success, axis=1)
-    only_RR = solved_RT @ (1 - solved_RT).T  # [i, j]: tasks that i solved and j did not
-    return [mcnemar(int(only_RR[i, j]), int(only_RR[j, i])) for i, j in pairs]
-
-
-def _differences(results: Results, pairs: Sequence[tuple[int, int]]) -> NDArray[np.int64] | NDArray[np.float64]:
-    """[P, T] the differences of each pair, every env with the same weight; whole numbers where rates allow it."""
-    import numpy as np
-
-    first, second = (list(side) for side in zip(*pairs, strict=True))
-    values = list(results.scores) if results.scores is not None else whole_rates(results.success, results.valid)
+    values = _values(first, second)
     sizes = [part.shape[1] for part in values]
     whole = all(np.issubdtype(part.dtype, np.integer) for part in values)
     weights = [int(np.lcm.reduce(sizes)) // size for size in sizes] if whole else [1 / size for size in sizes]
-    weighted = [part * weight for part, weight in zip(values, weights, strict=True)]
-    together_RT = np.concatenate(weighted, axis=1)
-    differences: NDArray[np.int64] | NDArray[np.float64] = together_RT[first] - together_RT[second]
+    parts = [(part[0] - part[1]) * weight for part, weight in zip(values, weights, strict=True)]
+    differences: NDArray[np.int64] | NDArray[np.float64] = np.concatenate(parts)
     return differences
+
+
+def _values(
+    first: Sequence[Attempts], second: Sequence[Attempts]
+) -> Sequence[NDArray[np.int64]] | Sequence[NDArray[np.float64]]:
+    """[2, T] of each env."""
+    import numpy as np
+
+    both = list(zip(first, second, strict=True))
+    graded = [(a.scores, b.scores) for a, b in both if a.scores is not None and b.scores is not None]
+    if graded:
+        return [np.stack(pair) for pair in graded]
+    return whole_rates(
+        [np.stack([a.success, b.success]) for a, b in both], [np.stack([a.valid, b.valid]) for a, b in both]
+    )
 
 
 def whole_rates(
@@ -115,9 +133,11 @@ def whole_rates(
     """Rates in units of one attempt at the least common number of attempts; plain rates where that is too large."""
     import math
 
+    import numpy as np
+
     unit = 1
     for part in valid:
-        for count in {int(n) for n in part.ravel()}:
+        for count in np.unique(part).tolist():
             unit = math.lcm(unit, count)
             if unit > 10**6:
                 return [c / n for c, n in zip(success, valid, strict=True)]

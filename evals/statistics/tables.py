@@ -2,68 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from agentenv.intervals import seed_of
-from evals.statistics.measure import Tally
-from evals.statistics.pairs import MEAN_SCORE
-from evals.statistics.ranking import Results, holm, pair_p_values, rank_ranges
+from evals.statistics.ranking import Attempts, holm, pair_p_values, rank_ranges
+
+ByEnv = Mapping[str, Attempts]
+
+Claims = Mapping[tuple[str, str, str], float]
+"""The p of a pair, by section and by what the two rows are kept under."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
     """A ranked row as the tests see it. All rows of a section have valid attempts at the same tasks."""
 
-    score: float | None
-    metric: str
-    tasks: Mapping[str, Mapping[str, Tally]]
-    """By env, then by task."""
+    key: str
+    """Stands for its attempts: equal ones have equal attempts."""
+    score: float
+    envs: Sequence[str]
+    """That are tested together."""
 
 
-def table_ranges(sections: Mapping[str, Mapping[str, Played]], *, seed: str) -> dict[str, dict[str, tuple[int, int]]]:
-    """`(rank_low, rank_high)` by section and row; a section over a single env repeats that env's claims."""
-    claims: dict[tuple[str, int, int], float] = {}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranges:
+    """What a table may say, and the claims that it rests on."""
+
+    ranges: dict[str, dict[str, tuple[int, int]]]
+    """`(rank_low, rank_high)` by section and row."""
+    claims: dict[tuple[str, str, str], float]
+
+
+def table_ranges(
+    sections: Mapping[str, Mapping[str, Played]],
+    attempts: Callable[[str], ByEnv],
+    *,
+    seed: Sequence[str],
+    known: Claims,
+) -> Ranges:
+    """The ranges of the rows of each section; a section over a single env repeats that env's claims.
+
+    `attempts` of a key are asked for where a claim is not `known` yet. `seed` is the table's own, whoever is in it: a
+    pair's p stays what it is when other rows come or change.
+    """
+    claims: dict[tuple[str, str, str], float] = {}
     for name, rows in sections.items():
-        if not _repeats(name, sections):
-            found = pair_p_values(results_of(list(rows.values())), seed=seed_of(seed, name))
-            claims |= {(name, i, j): p for (i, j), p in found.items()}
+        if _source(name, sections) == name:
+            claims |= _claims(name, list(rows.values()), attempts, seed=seed_of(*seed, name), known=known)
     adjusted = holm(claims)
-    return {
-        name: _ranges(
-            rows, {(i, j): p for (section, i, j), p in adjusted.items() if section == _source(name, sections)}
-        )
-        for name, rows in sections.items()
-    }
+    ranges = {}
+    for name, rows in sections.items():
+        source = _source(name, sections)
+        keys = [row.key for row in rows.values()]
+        pairs = {(i, j): adjusted[source, keys[i], keys[j]] for i, j in combinations(range(len(keys)), 2)}
+        found = rank_ranges([row.score for row in rows.values()], pairs)
+        ranges[name] = {run: (r.low, r.high) for run, r in zip(rows, found, strict=True)}
+    return Ranges(ranges=ranges, claims=claims)
 
 
-def _ranges(rows: Mapping[str, Played], adjusted: Mapping[tuple[int, int], float]) -> dict[str, tuple[int, int]]:
-    scores = [row.score if row.score is not None else 0.0 for row in rows.values()]
-    return {run: (r.low, r.high) for run, r in zip(rows, rank_ranges(scores, adjusted), strict=True)}
-
-
-def _repeats(name: str, sections: Mapping[str, Mapping[str, Played]]) -> bool:
-    return _source(name, sections) != name
+def _claims(
+    name: str, rows: Sequence[Played], attempts: Callable[[str], ByEnv], *, seed: int, known: Claims
+) -> dict[tuple[str, str, str], float]:
+    """Of every pair of the section, in order."""
+    pairs = [(name, a.key, b.key) for a, b in combinations(rows, 2)]
+    missing = [pair for pair in pairs if pair not in known]
+    keys = dict.fromkeys(key for _, a, b in missing for key in (a, b))
+    parts = {key: [attempts(key)[env] for env in rows[0].envs] for key in keys}
+    fresh = dict(zip(missing, pair_p_values([(parts[a], parts[b]) for _, a, b in missing], seed=seed), strict=True))
+    return {pair: fresh[pair] if pair in fresh else known[pair] for pair in pairs}
 
 
 def _source(name: str, sections: Mapping[str, Mapping[str, Played]]) -> str:
     """The section that holds the claims of this one: the only env's for the row over all envs of a suite with one."""
-    envs = {env for row in sections[name].values() for env in row.tasks}
+    envs = {env for row in sections[name].values() for env in row.envs}
     only = next(iter(envs)) if len(envs) == 1 else name
     return only if list(sections.get(only, ())) == list(sections[name]) else name
-
-
-def results_of(rows: Sequence[Played]) -> Results:
-    """The rows as arrays, tasks in one order."""
-    import numpy as np
-
-    if not rows:
-        return Results(success=[], valid=[])
-    envs = {env: sorted(tasks) for env, tasks in rows[0].tasks.items()}
-    tallies = [[[row.tasks[env][task] for task in tasks] for row in rows] for env, tasks in envs.items()]
-    graded = rows[0].metric == MEAN_SCORE
-    return Results(
-        success=[np.array([[t.success for t in row] for row in part]) for part in tallies],
-        valid=[np.array([[t.valid for t in row] for row in part]) for part in tallies],
-        scores=[np.array([[t.mean_score for t in row] for row in part]) for part in tallies] if graded else None,
-    )

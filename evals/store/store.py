@@ -32,9 +32,11 @@ from evals.store.database import (
     writing,
 )
 from evals.store.episodes import Written, dialect_insert
+from evals.store.pictures import pictures_in
 from evals.store.plans import NewRun, add_plan, utc_now
 from evals.store.records import task_ref, trajectory_of
 from evals.store.schema import BlobRow, DerivedRow, EpisodeRow, RunRow, SlotRow, TaskRow, TurnRow
+from evals.store.view import View
 
 
 class UnknownRun(BadCall):
@@ -173,9 +175,14 @@ class Store:
             return reopen(connection, run, reason=reason, tasks=tasks, overwrite=overwrite)
 
     def delete(self, run: str, *, reason: str) -> int:
-        """Remove the episodes of a run and return how many. The run, its plan and its counters stay, and count."""
+        """Remove the episodes of a run and return how many. The run, its plan and its counters stay, and count.
+
+        Pictures that no other run refers to go with them.
+        """
         with writing(self._engine) as connection:
-            return delete_episodes(connection, run, reason=reason)
+            gone = delete_episodes(connection, run, reason=reason)
+        pictures_in(self).sweep(lambda: [row.id for row in self.runs() if row.deleted_at is None])
+        return gone
 
     def keep(self, found: Mapping[str, tuple[str, bytes]]) -> None:
         """Keep `{key: (version, data)}`, in place of what had these keys."""
@@ -191,6 +198,12 @@ class Store:
             connection.execute(update(RunRow).where(RunRow.id == run).values(**values))
 
     # questions
+
+    @contextmanager
+    def view(self) -> Iterator[View]:
+        """One state of the database, for several questions."""
+        with reading(self._engine) as connection:
+            yield View(connection)
 
     def run(self, wanted: str) -> RunRow:
         """The run of an id, or of the beginning of exactly one."""
@@ -280,14 +293,8 @@ class Store:
 
     def cached(self, keys: Iterable[str]) -> dict[str, tuple[str, bytes]]:
         """`{key: (version, data)}` of what was kept under these keys."""
-        with reading(self._engine) as connection:
-            return {
-                key: (version, data)
-                for some in chunks(sorted(keys))
-                for key, version, data in connection.execute(
-                    select(DerivedRow.key, DerivedRow.version, DerivedRow.data).where(DerivedRow.key.in_(some))
-                )
-            }
+        with self.view() as view:
+            return view.cached(keys)
 
     def tasks(self, *, suite: str | None = None, run: str | None = None) -> list[tuple[RunRow, TaskRow]]:
         """Every task with its counters beside its run; of one suite, of one run, or all."""
@@ -318,16 +325,8 @@ class Store:
 
     def breaking_tasks(self, run: str) -> list[tuple[str, str, str]]:
         """`(env, task, error)` of the tasks with a slot on which all tries ended in the same `env_error`."""
-        query = text(
-            "SELECT v.env, v.task_id, MIN(v.error) FROM v_episodes v"
-            " JOIN slots s ON s.run_id = v.run_id AND s.slot = v.slot AND s.state = 'lost'"
-            " WHERE v.run_id = :run AND NOT v.superseded GROUP BY v.env, v.task_id, v.slot"
-            " HAVING MIN(v.outcome) = 'env_error' AND MAX(v.outcome) = 'env_error'"
-            " AND COUNT(DISTINCT COALESCE(v.error, '')) = 1 ORDER BY v.slot"
-        )
-        with reading(self._engine) as connection:
-            found = connection.execute(query, {"run": run})
-            return list(dict.fromkeys((env, task, error or "") for env, task, error in found))
+        with self.view() as view:
+            return view.breaking_tasks(run)
 
     def unread(self, run: str, env: str) -> tuple[str, str] | None:
         """`(text, reason)` of the first completion of a run that was no action; None where each was one."""

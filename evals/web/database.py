@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 
-from evals.store.database import BUSY_S, configured_url, is_sqlite, open_database
+from evals.store.database import BUSY_S, configured_url, is_sqlite, open_database, reading
 from evals.store.store import Store
+from evals.store.view import View
 
 
 class ReadOnlyStore(Store):
@@ -30,10 +32,11 @@ class ReadOnlyStore(Store):
         """For queries of the pages' own; its connections refuse to write."""
         return self._engine
 
-    def cached(self, keys: Iterable[str]) -> dict[str, tuple[str, bytes]]:
-        """What the database has kept under these keys, or this process since."""
-        wanted = set(keys)
-        return super().cached(wanted) | {key: self._kept[key] for key in wanted & self._kept.keys()}
+    @contextmanager
+    def view(self) -> Iterator[View]:
+        """One state of the database, with what this process has kept."""
+        with reading(self._engine) as connection:
+            yield View(connection, kept=self._kept)
 
     def keep(self, found: Mapping[str, tuple[str, bytes]]) -> None:
         """Keep it here; the database stays as it is."""

@@ -9,8 +9,8 @@ from made_runs import ended, new_run, play_all
 from sqlalchemy.engine import URL
 
 from agentenv.protocol import Outcome, digest_of
-from evals.boards import board, table_hash
-from evals.leaderboard import leaderboard
+from evals.boards import board, state_hash
+from evals.leaderboard import leaderboard, row_key
 from evals.report import print_board
 from evals.store.store import Store
 from evals.verify.marks import keep_mark
@@ -22,9 +22,9 @@ def store(file_url: URL) -> Iterator[Store]:
         yield opened
 
 
-def kept(store):
-    run = store.runs()[0]
-    key = digest_of(["board", run.suite, run.suite_hash, run.world_hash])
+def kept(store, run):
+    """What is kept of the rows of a run."""
+    key = digest_of(["board", "rows", *row_key(store.run(run))])
     return key, store.cached([key])[key]
 
 
@@ -34,7 +34,7 @@ def test_a_kept_table_is_what_was_computed(store):
     play_all(store, "two", lambda slot: Outcome.FAILURE)
     first = board(store)
     assert [replace(row, table_hash=None) for row in first] == leaderboard(store.tasks())
-    assert {row.table_hash for row in first} == {table_hash(store.runs())}
+    assert {row.table_hash for row in first} == {state_hash(store.runs())}
     assert board(store) == first
     assert board(store, suite="s") == first
     assert board(store, suite="t") == []
@@ -61,7 +61,7 @@ def test_nothing_is_computed_twice_and_every_episode_makes_it_anew(store):
     slots = store.open_slots("one")
     store.record("one", 0, 0, ended(Outcome.SUCCESS, slots[0].task))
     board(store)
-    key, (version, data) = kept(store)
+    key, (version, data) = kept(store, "one")
     rows = json.loads(data)
     rows[0]["agent"] = "as it was kept"
     store.keep({key: (version, json.dumps(rows).encode())})
@@ -74,7 +74,7 @@ def test_nothing_is_computed_twice_and_every_episode_makes_it_anew(store):
 def test_the_hash_of_a_table_is_over_its_runs_in_any_order(store):
     store.add_runs([new_run("one"), new_run("two")])
     runs = store.runs()
-    assert table_hash(runs) == table_hash(runs[::-1]) != table_hash(runs[:1])
+    assert state_hash(runs) == state_hash(runs[::-1]) != state_hash(runs[:1])
 
 
 def test_a_row_shows_what_verifications_found_as_long_as_the_runs_stay_as_they_were(store):
