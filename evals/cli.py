@@ -73,6 +73,9 @@ def run(
     ] = None,
     max_cost: MaxCost = None,
     max_tokens: MaxTokens = None,
+    images: Annotated[
+        bool, typer.Option("--images", help="Keep the pictures that envs draw, for the episode's page.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; play and write nothing.")] = False,
     json: Json = False,
 ) -> None:
@@ -88,6 +91,7 @@ def run(
       agentenv eval run demo --agent react --model-path DIR --engine hf
       agentenv eval run demo --agent external --agent-option command="python my_agent.py"
       agentenv eval run games embodied --agent gpt.yaml --agent qwen.yaml --max-cost 20
+      agentenv eval run webarena-smoke-chromium --agent react --model NAME --model-url URL --images
       agentenv eval run demo --agent random --limit 5 --dry-run
     """
     import asyncio
@@ -107,7 +111,7 @@ def run(
     with _opened() as store:
         for name, reply in asyncio.run(preflight(players)).items():
             typer.echo(f"{name}: {reply}", err=True)
-        runs = start_all(store, suites, players, limit=limit, trained=trained_on or [])
+        runs = start_all(store, suites, players, limit=limit, trained=trained_on or [], images=images)
         limits = Limits(cost=max_cost, tokens=max_tokens)
         sit(store, runs, servers=server or [], concurrency=concurrency, limits=limits, json=json)
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from agentenv.agents import AgentSpec
 from agentenv.errors import AgentEnvError, BadCall
+from agentenv.pictures import Keep
 from agentenv.pool import EnvPool
 from agentenv.protocol import Outcome, digest_of
 from agentenv.registry import get_spec
@@ -30,10 +31,15 @@ from evals.plan import Plan, make_plan, world_of
 from evals.players import Player, agent_data, agent_label
 from evals.software import software
 from evals.statistics.seen import seen_tasks, told
+from evals.store.pictures import pictures_in
 from evals.store.plans import NewRun
 from evals.store.schema import RunRow
 from evals.store.store import OpenSlot, Store
 from evals.suite import BadSuite, Suite, load, parse
+
+IMAGES = "--images"
+"""In a run's `agent_settings`, beside what the agent was made with: its pictures are kept. No agent has a setting of
+that name, and it is in no hash: what an agent sees is the same."""
 
 LOST_IN_A_ROW = 10
 """So many episodes lost to the infrastructure, one after another, stop the sitting."""
@@ -62,10 +68,11 @@ def start(
     limit: int | None = None,
     plan: Plan | None = None,
     trained: Sequence[Path] = (),
+    images: bool = False,
 ) -> list[str]:
     """Write one run for each agent, whole plans included, all or none; their ids in the agents' order."""
     plan = plan or make_plan(suite, attempts=attempts, limit=limit)
-    return start_all(store, [(suite, plan)], players, limit=limit, trained=trained)
+    return start_all(store, [(suite, plan)], players, limit=limit, trained=trained, images=images)
 
 
 def start_all(
@@ -75,19 +82,30 @@ def start_all(
     *,
     limit: int | None = None,
     trained: Sequence[Path] = (),
+    images: bool = False,
 ) -> list[str]:
     """Write one run for each agent on each suite, all or none; the first suite's first.
 
     `trained` are models, checkpoints or records that tell which tasks the agents were trained on; the folder of a local
-    model tells it by itself.
+    model tells it by itself. With `images` every sitting keeps the pictures that the envs draw.
     """
     about = {"batch": secrets.token_hex(8), "task_limit": limit, "software": software()}
-    runs = [_new_run(suite, plan, player.on(suite), trained, about) for suite, plan in suites for player in players]
+    kept = {IMAGES: True} if images else {}
+    runs = [
+        _new_run(suite, plan, player.on(suite), trained, about, kept) for suite, plan in suites for player in players
+    ]
     store.add_runs(runs)
     return [run.id for run in runs]
 
 
-def _new_run(suite: Suite, plan: Plan, player: Player, trained: Sequence[Path], about: Mapping[str, Any]) -> NewRun:
+def _new_run(
+    suite: Suite,
+    plan: Plan,
+    player: Player,
+    trained: Sequence[Path],
+    about: Mapping[str, Any],
+    kept: Mapping[str, Any],
+) -> NewRun:
     spec = player.make()
     label = agent_label(spec)
     return NewRun(
@@ -97,7 +115,7 @@ def _new_run(suite: Suite, plan: Plan, player: Player, trained: Sequence[Path], 
         plan=plan,
         agent=label,
         agent_data=agent_data(spec, {world.label: world.env for world in plan.worlds}),
-        agent_settings={"name": player.name, **player.settings},
+        agent_settings={"name": player.name, **player.settings, **kept},
         reference=spec.needs_oracle,
         seen=seen_tasks(plan.tasks, told(trained if player.settings else (), player.settings)),
     )
@@ -118,8 +136,13 @@ async def preflight(players: Sequence[Player]) -> dict[str, str]:
 
 def player_of(run: RunRow) -> Player:
     """The agent of a stored run, to be made again."""
-    settings = dict(run.agent_settings)
+    settings = {name: value for name, value in run.agent_settings.items() if name != IMAGES}
     return Player(name=settings.pop("name"), settings=settings)
+
+
+def keeps_pictures(run: RunRow) -> bool:
+    """Whether the run was begun with `--images`."""
+    return run.agent_settings.get(IMAGES) is True
 
 
 def require_unchanged(run: RunRow) -> None:
@@ -190,7 +213,8 @@ async def play_runs(
     meter = Meter(limits or Limits(), cost=spent.cost or 0.0, tokens=spent.tokens)
     for row in rows:
         store.start_sitting(row.id, servers)
-    sitting = _Sitting(store, agents, meter, on_episode)
+    keeps = {row.id: pictures_in(store).keep(row.id) for row in rows if keeps_pictures(row)}
+    sitting = _Sitting(store, agents, keeps, meter, on_episode)
     try:
         async with contextlib.AsyncExitStack() as stack:
             sitting.pools = await _open_pools(stack, rows, servers=servers, size=concurrency, token=token)
@@ -229,7 +253,7 @@ async def _open_pools(
     shared: dict[str, EnvPool] = {}
     for row in rows:
         for world in row.worlds:
-            key = digest_of(world)
+            key = digest_of([world, keeps_pictures(row)])
             if key not in shared:
                 pool = EnvPool(
                     world["env"],
@@ -238,6 +262,7 @@ async def _open_pools(
                     options=world["options"],
                     max_steps=world["max_steps"],
                     token=token,
+                    images=keeps_pictures(row),
                 )
                 shared[key] = await stack.enter_async_context(pool)
                 _require_version(shared[key], world)
@@ -261,9 +286,14 @@ class _Sitting:
     writer: ThreadPoolExecutor
 
     def __init__(
-        self, store: Store, agents: Mapping[str, AgentSpec], meter: Meter, on_episode: OnEpisode | None
+        self,
+        store: Store,
+        agents: Mapping[str, AgentSpec],
+        keeps: Mapping[str, Keep],
+        meter: Meter,
+        on_episode: OnEpisode | None,
     ) -> None:
-        self.store, self.agents, self.meter, self.on_episode = store, agents, meter, on_episode
+        self.store, self.agents, self.keeps, self.meter, self.on_episode = store, agents, keeps, meter, on_episode
         self.queue: deque[OpenSlot] = deque()
         self.lost_in_a_row: Counter[str] = Counter()
         self.stopped: dict[str, str] = {}
@@ -289,8 +319,8 @@ class _Sitting:
                 slot = self.queue.popleft()
                 if slot.run in self.stopped:
                     continue
-                agent = self.agents[slot.run]
-                episode = await play(self.pools[slot.run, slot.env], slot.task, agent, attempt=slot.attempt)
+                pool, agent, keep = self.pools[slot.run, slot.env], self.agents[slot.run], self.keeps.get(slot.run)
+                episode = await play(pool, slot.task, agent, attempt=slot.attempt, keep=keep)
                 if written is not None:
                     await written
                 written = loop.run_in_executor(self.writer, self.store.record, slot.run, slot.slot, slot.tries, episode)

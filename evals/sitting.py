@@ -10,10 +10,12 @@ import typer
 from agentenv.errors import AgentEnvError
 
 if TYPE_CHECKING:
+    from agentenv.pictures import Undrawn
+    from agentenv.trajectory import Trajectory
     from evals.leaderboard import Row
     from evals.limits import Limits
     from evals.store.schema import RunRow
-    from evals.store.store import Store
+    from evals.store.store import OpenSlot, Store
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
@@ -28,10 +30,18 @@ def sit(
     from evals.harness import play_runs
     from evals.progress import progress
 
+    undrawn = _undrawn(store, runs)
     planned = [store.progress(run) for run in runs]
     total, done = sum(p.planned for p in planned), sum(p.done for p in planned)
     try:
-        with progress(total=total, done=done, quiet=json) as on_episode:
+        with progress(total=total, done=done, quiet=json) as shown:
+
+            def on_episode(slot: OpenSlot, episode: Trajectory) -> None:
+                if undrawn is not None:
+                    undrawn.ended(episode)
+                if shown is not None:
+                    shown(slot, episode)
+
             sitting = play_runs(
                 store, runs, servers=servers, concurrency=concurrency, limits=limits, on_episode=on_episode
             )
@@ -45,6 +55,21 @@ def sit(
     if limit is not None:
         typer.echo(f"Stopped: {limit}. {_how_to_resume(store, runs)}", err=True)
     _print_results(store, runs, json=json)
+
+
+def _undrawn(store: Store, runs: Sequence[str]) -> Undrawn | None:
+    """Who says which envs do not draw, where pictures are kept; the runs of a sitting agree in that."""
+    from agentenv.pictures import Undrawn
+    from agentenv.registry import get_spec
+    from evals.harness import keeps_pictures
+
+    rows = [row for row in map(store.run, runs) if keeps_pictures(row)]
+    if not rows:
+        return None
+    undrawn = Undrawn(lambda text: typer.echo(text, err=True))
+    for world in (world for row in rows for world in row.worlds):
+        undrawn.opened(world["env"], draws=get_spec(world["env"]).images)
+    return undrawn
 
 
 def _how_to_resume(store: Store, runs: Sequence[str]) -> str:

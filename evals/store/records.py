@@ -11,7 +11,7 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from agentenv.protocol import TaskRef, canonical_json
-from agentenv.trajectory import Trajectory, Turn
+from agentenv.trajectory import Trajectory, Turn, as_values
 from agentenv.wire import clean_text
 from evals.store.schema import EpisodeRow, TaskRow, TurnRow
 
@@ -27,7 +27,7 @@ _NUL = "\x00"  # no text column of PostgreSQL takes one; the exact text is then 
 
 def episode_values(trajectory: Trajectory) -> dict[str, Any]:
     """Columns of the `episodes` row, place and time aside."""
-    whole = asdict(replace(trajectory, turns=[]))
+    whole = as_values(replace(trajectory, turns=[]))
     columns = {name: whole[name] for name in _EPISODE_COLUMNS}
     rest = {name: value for name, value in whole.items() if name not in (*_EPISODE_COLUMNS, *_ELSEWHERE)}
     if columns["error"] is not None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from agentenv.errors import BadCall
+from agentenv.trajectory import as_values
 from evals.verify.record import Try
 
 START = hashlib.sha256(b"agentenv chain 1").digest()
@@ -36,7 +37,7 @@ def canonical(value: Any) -> bytes:
 
 def _items(tries: Iterable[Try]) -> Iterator[Any]:
     for one in tries:
-        head = asdict(replace(one.trajectory, turns=[]))
+        head = as_values(replace(one.trajectory, turns=[]))
         yield {"slot": one.slot, "try": one.number, "superseded": one.superseded, "episode": head}
         for turn in one.trajectory.turns:
-            yield asdict(turn)
+            yield as_values(turn)

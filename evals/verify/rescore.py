@@ -24,6 +24,7 @@ from agentenv.rollout import play
 from agentenv.trajectory import Trajectory
 from evals.plan import Plan, PlannedTask, World
 from evals.software import software
+from evals.store.pictures import pictures_in
 from evals.store.plans import NewRun
 from evals.suite import parse
 from evals.verify.marks import keep_mark
@@ -83,6 +84,7 @@ def rescore(
         seen=row.seen,
     )
     store.add_runs([new])
+    pictures_in(store).share(record.id, new.id)
     for one, trajectory in zip(record.tries, judged, strict=True):
         store.record(new.id, one.slot, one.number, trajectory)
     store.finish(new.id)
