@@ -1,47 +1,42 @@
 """The board from the store: what was computed of an agent's runs is kept until one of them changes.
 
-Kept are the rows of each pool, its attempts, and the claims of each table, all under what they were computed from: the
-state of the runs, and the code. After a new episode the rows of its own pool are computed anew and, where it is ranked,
-the claims on it.
+After a new episode the rows of its own pool are computed anew and, where that is ranked, the claims on it. All that is
+read is of one state of the database, so that what is kept under a state was computed from it, whatever others write.
 """
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import json
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
-from itertools import combinations
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import agentenv
 from agentenv.protocol import digest_of
+from evals.kept import (
+    ATTEMPTS,
+    CLAIMS,
+    ROWS,
+    Kept,
+    Place,
+    attempts_data,
+    attempts_from,
+    claims_data,
+    claims_from,
+    rows_data,
+    rows_from,
+    state_hash,
+)
 from evals.leaderboard import ALL, Entry, Row, attempts_of, pool_of, row_key, rows_of, table_rows
 from evals.statistics.claims import metric_of
-from evals.statistics.measure import Measure
 from evals.statistics.published import Standing, read_published, standings
 from evals.statistics.ranking import Attempts
-from evals.statistics.tables import Claims
 from evals.verify.marks import mark_of, marks, told_of
 
 if TYPE_CHECKING:
     from evals.store.schema import RunRow
     from evals.store.store import Store
     from evals.store.view import View
-
-STATE = (
-    "id", "agent", "agent_hash", "reference", "task_limit", "planned", "attempts", "created_at", "finished_at",
-    "deleted_at", "seen", "tries", "valid", "lost", "reopened",
-)  # fmt: skip
-"""What changes with a run's results, and whatever else of it is in its row."""
-
-ROWS, ATTEMPTS, CLAIMS = "rows", "attempts", "claims"
-"""Kinds of what is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,90 +47,83 @@ class Board:
     runs: list[RunRow]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pool:
+    """The runs of one agent that are one row."""
+
+    place: Place
+    runs: list[RunRow]
+    state: str
+
+
 def board(store: Store, *, suite: str | None = None) -> list[Row]:
     """The rows of every table, or of one suite's, as `leaderboard` makes them."""
     return read_board(store, suite=suite).rows
 
 
 def read_board(store: Store, *, suite: str | None = None) -> Board:
-    """The board of one state of the database."""
+    """The board as it is at this moment."""
     with store.view() as view:
         runs = view.runs(suite=suite)
-        pools: dict[tuple[str, ...], list[RunRow]] = defaultdict(list)
-        for run in runs:
-            pools[row_key(run)].append(run)
-        desk = _Desk(view, pools)
-        found = desk.rows()
-    if desk.fresh:
-        store.keep(desk.fresh)
-    return Board(rows=_with_marks(store, found, pools), runs=runs)
+        rows, fresh = put_together(view, runs)
+    if fresh:
+        store.keep(fresh)
+    return Board(rows=_with_marks(store, rows, runs), runs=runs)
 
 
-class _Desk:
-    """Where a board is put together from what is kept and what is not."""
-
-    def __init__(self, view: View, pools: dict[tuple[str, ...], list[RunRow]]) -> None:
-        self._view, self._pools = view, pools
-        self._tables: dict[tuple[str, ...], list[tuple[str, ...]]] = defaultdict(list)
-        for key in pools:
-            self._tables[key[:3]].append(key)
-        wanted = [_key(ROWS, key) for key in pools] + [_key(CLAIMS, table) for table in self._tables]
-        self._kept = view.cached(wanted)
-        self._states = {state_hash(runs): key for key, runs in pools.items()}
-        self.fresh: dict[str, tuple[str, bytes]] = {}
-        """What was computed, to be kept."""
-
-    def rows(self) -> list[Row]:
-        """Of every table."""
-        keys = {key: state for state, key in self._states.items()}
-        return [row for table, own in self._tables.items() for row in self._table(table, [keys[k] for k in own])]
-
-    def _table(self, table: tuple[str, ...], states: Sequence[str]) -> list[Row]:
-        entries = [
-            Entry(key=state, runs=self._pools[self._states[state]], rows=self._rows_of(state)) for state in states
-        ]
-        known = _claims_from(self._kept.get(_key(CLAIMS, table), ("", b"{}"))[1])
-        rows, claims = table_rows(entries, self._attempts, known=known)
-        if claims.keys() != known.keys():
-            self._keep(_key(CLAIMS, table), digest_of(states), _claims_data(claims))
-        hashed = state_hash([run for entry in entries for run in entry.runs])
-        return [replace(row, table_hash=hashed) for row in rows]
-
-    def _rows_of(self, state: str) -> list[Row]:
-        """Of one pool, without ranks."""
-        key = self._states[state]
-        kept, data = self._kept.get(_key(ROWS, key), ("", b""))
-        if kept == state:
-            return [_row(item) for item in json.loads(data)]
-        runs = self._pools[key]
-        pool = pool_of(self._view.counts(runs))
-        rows = with_breaks(self._view, rows_of(pool), runs)
-        self._keep(_key(ROWS, key), state, [asdict(row) for row in rows])
-        if any(row.status == "ranked" for row in rows):
-            self._keep(_key(ATTEMPTS, key), state, _attempts_data(attempts_of(pool)))
-        return rows
-
-    def _attempts(self, state: str) -> dict[str, Attempts]:
-        """What a pool is tested by, in claims that are not known yet."""
-        key = self._states[state]
-        place = _key(ATTEMPTS, key)
-        kept, data = self.fresh.get(place) or self._view.cached([place]).get(place, ("", b""))
-        if kept == state:
-            return _attempts_from(data)
-        return attempts_of(pool_of(self._view.counts(self._pools[key])))
-
-    def _keep(self, key: str, state: str, value: Any) -> None:
-        self.fresh[key] = state, json.dumps(value).encode()
+def put_together(view: View, runs: Sequence[RunRow]) -> tuple[list[Row], dict[str, tuple[str, bytes]]]:
+    """The rows of these runs, and what is to be kept because nobody had."""
+    tables: dict[Place, list[_Pool]] = defaultdict(list)
+    for place, own in pooled(runs).items():
+        tables[place[:3]].append(_Pool(place=place, runs=own, state=state_hash(own)))
+    places = [(ROWS, pool.place) for pools in tables.values() for pool in pools]
+    kept = Kept(view, [*places, *((CLAIMS, table) for table in tables)])
+    rows = [row for table, pools in tables.items() for row in _table(view, kept, table, pools)]
+    return rows, kept.fresh
 
 
-def _key(kind: str, place: tuple[str, ...]) -> str:
-    return digest_of(["board", kind, *place])
+def pooled(runs: Iterable[RunRow]) -> dict[Place, list[RunRow]]:
+    """The runs by the row that they are pooled in."""
+    found: dict[Place, list[RunRow]] = defaultdict(list)
+    for run in runs:
+        found[row_key(run)].append(run)
+    return found
 
 
-def _with_marks(store: Store, rows: list[Row], pools: dict[tuple[str, ...], list[RunRow]]) -> list[Row]:
+def _table(view: View, kept: Kept, table: Place, pools: Sequence[_Pool]) -> list[Row]:
+    entries = [Entry(key=pool.state, runs=pool.runs, rows=_rows(view, kept, pool)) for pool in pools]
+    by_state = {pool.state: pool for pool in pools}
+    known = claims_from(kept.get(CLAIMS, table) or {})
+    rows, claims = table_rows(entries, lambda state: _attempts(view, kept, by_state[state]), known=known)
+    if claims.keys() != known.keys():
+        kept.put(CLAIMS, table, digest_of(list(by_state)), claims_data(claims))
+    hashed = state_hash(run for pool in pools for run in pool.runs)
+    return [replace(row, table_hash=hashed) for row in rows]
+
+
+def _rows(view: View, kept: Kept, pool: _Pool) -> list[Row]:
+    """Of one pool, without ranks."""
+    found = kept.get(ROWS, pool.place, pool.state)
+    if found is not None:
+        return rows_from(found)
+    counted = pool_of(view.counts(pool.runs))
+    rows = with_breaks(view, rows_of(counted), pool.runs)
+    kept.put(ROWS, pool.place, pool.state, rows_data(rows))
+    if any(row.status == "ranked" for row in rows):
+        kept.put(ATTEMPTS, pool.place, pool.state, attempts_data(attempts_of(counted)))
+    return rows
+
+
+def _attempts(view: View, kept: Kept, pool: _Pool) -> dict[str, Attempts]:
+    """What a pool is tested by, in claims that are not known yet."""
+    found = kept.get(ATTEMPTS, pool.place, pool.state)
+    return attempts_of(pool_of(view.counts(pool.runs))) if found is None else attempts_from(found)
+
+
+def _with_marks(store: Store, rows: Iterable[Row], runs: Sequence[RunRow]) -> list[Row]:
     """The rows with what verifications found; these come and go without the runs, so they are never kept with them."""
-    found = marks(store, [run for runs in pools.values() for run in runs])
-    own = {run.id: runs for runs in pools.values() for run in runs}
+    found = marks(store, runs)
+    own = {run.id: pool for pool in pooled(runs).values() for run in pool}
     return [
         replace(
             row,
@@ -175,65 +163,3 @@ def published_beside(
         if table not in found:
             found[table] = standings(scores, run.worlds, metric_of(run))
     return found
-
-
-def state_hash(runs: Iterable[RunRow]) -> str:
-    """Over the state of the runs and over the code."""
-    states = [{name: getattr(run, name) for name in STATE} for run in sorted(runs, key=lambda run: run.id)]
-    return digest_of([code_hash(), states])
-
-
-@functools.cache
-def code_hash() -> str:
-    """Over the source of whatever computes a row, and over what it computes with."""
-    here, core = Path(__file__).parent, Path(agentenv.__file__).parent
-    files = [
-        *(here / name for name in ("boards.py", "leaderboard.py", "people.py", "plan.py", "store/view.py")),
-        *(core / name for name in ("intervals.py", "paired.py", "protocol.py")),
-        *sorted((here / "statistics").glob("*.py")),
-    ]
-    used = f"numpy {version('numpy')}, Python {sys.version}"
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files) + used.encode()).hexdigest()
-
-
-def _row(item: dict[str, Any]) -> Row:
-    return Row(**{**item, "measure": Measure(**item["measure"])})
-
-
-def _attempts_data(found: dict[str, Attempts]) -> dict[str, Any]:
-    return {
-        env: [part.success.tolist(), part.valid.tolist(), None if part.scores is None else part.scores.tolist()]
-        for env, part in found.items()
-    }
-
-
-def _attempts_from(data: bytes) -> dict[str, Attempts]:
-    import numpy as np
-
-    return {
-        env: Attempts(
-            success=np.array(success, dtype=np.int64),
-            valid=np.array(valid, dtype=np.int64),
-            scores=None if scores is None else np.array(scores, dtype=np.float64),
-        )
-        for env, (success, valid, scores) in json.loads(data).items()
-    }
-
-
-def _claims_data(claims: Claims) -> dict[str, Any]:
-    """By section the rows, and the p of every pair of them in order: a key for each pair would take ten times as
-    much."""
-    sections: dict[str, dict[str, Any]] = {}
-    for (section, first, second), p in claims.items():
-        own = sections.setdefault(section, {"rows": {}, "p": []})
-        own["rows"] |= {first: None, second: None}
-        own["p"].append(p)
-    return {name: {"rows": list(own["rows"]), "p": own["p"]} for name, own in sections.items()}
-
-
-def _claims_from(data: bytes) -> dict[tuple[str, str, str], float]:
-    return {
-        (section, first, second): p
-        for section, own in json.loads(data).items()
-        for (first, second), p in zip(combinations(own["rows"], 2), own["p"], strict=True)
-    }

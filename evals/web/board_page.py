@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from evals.leaderboard import ALL, Row, row_key
+from evals.boards import pooled
+from evals.leaderboard import ALL, Row
 from evals.report import invalid_text, measured, ranks, runs_text, warnings
 from evals.store.database import reading
 from evals.web import plots, queries, spreadsheet
@@ -72,7 +72,7 @@ class Table:
 def page(site: Site, request: Request) -> Response:
     """The tables that the filters leave."""
     wanted = filters(request)
-    everything, lines, age_s = shown(site, wanted)
+    everything, lines = shown(site, wanted)
     with reading(site.store.engine) as connection:
         suites = queries.suites(connection)
     choices = {
@@ -81,14 +81,12 @@ def page(site: Site, request: Request) -> Response:
         "split": sorted({row.split for row in everything if row.split}),
         "agent": sorted({row.agent for row in everything}),
     }
-    return site.render(
-        request, "leaderboard.html", wanted=wanted, choices=choices, tables=tables(lines), age_s=round(age_s)
-    )
+    return site.render(request, "leaderboard.html", wanted=wanted, choices=choices, tables=tables(lines))
 
 
 def as_csv(site: Site, request: Request) -> Response:
     """The same rows for a spreadsheet."""
-    _, lines, _ = shown(site, filters(request))
+    _, lines = shown(site, filters(request))
     text = spreadsheet.table(COLUMNS, ([_flat(line)[name] for name in COLUMNS] for line in lines))
     headers = {"content-disposition": 'attachment; filename="leaderboard.csv"'}
     return Response(text, media_type="text/csv", headers=headers)
@@ -99,11 +97,9 @@ def filters(request: Request) -> dict[str, str]:
     return {name: asked(request, name) for name in FILTERS}
 
 
-def shown(site: Site, wanted: dict[str, str]) -> tuple[list[Row], list[Line], float]:
-    """All rows of the suite, the lines of those that the filters leave, and how old they are. Ranks are over the whole
-    table."""
-    runs = site.store.runs()
-    found = site.boards.of(runs)
+def shown(site: Site, wanted: dict[str, str]) -> tuple[list[Row], list[Line]]:
+    """All rows of the suite, and the lines of those that the filters leave. Ranks are over the whole table."""
+    found = site.board()
     everything = [row for row in found.rows if not wanted["suite"] or row.suite == wanted["suite"]]
     rows = [
         row
@@ -112,16 +108,13 @@ def shown(site: Site, wanted: dict[str, str]) -> tuple[list[Row], list[Line], fl
         and (not wanted["split"] or row.split == wanted["split"])
         and (not wanted["agent"] or row.agent == wanted["agent"])
     ]
-    return everything, list(_lines(site, rows, runs)), found.age_s
+    return everything, list(_lines(site, rows, found.runs))
 
 
 def _lines(site: Site, rows: Sequence[Row], runs: Sequence[RunRow]) -> Iterable[Line]:
-    pools: dict[tuple[str, ...], list[RunRow]] = defaultdict(list)
-    keys = {run.id: row_key(run) for run in runs}
-    for run in runs:
-        pools[keys[run.id]].append(run)
+    own = {run.id: pool for pool in pooled(runs).values() for run in pool}
     for row in rows:
-        pool = pools[keys[row.run]]
+        pool = own[row.run]
         part = row.measure
         low, high = (part.ci_low, part.ci_high) if row.metric == "success" else (part.score_low, part.score_high)
         cost, tokens = _spent(site, pool, row.env)

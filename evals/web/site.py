@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
-from evals.web.boards import Boards
+from evals.boards import Board, read_board
 from evals.web.index import Indexes
 from evals.web.memo import Memo
 from evals.web.texts import visible
@@ -31,11 +32,16 @@ class Site:
     def __init__(self, store: ReadOnlyStore, *, playing: bool = False) -> None:
         self.store = store
         self.indexes = Indexes()
-        self.boards = Boards(store)
         self.spending: Memo[dict[str, tuple[float, int, int, int]]] = Memo(4096)
         self.comparisons: Memo[dict[str, Any]] = Memo(32)
+        self._computing = threading.Lock()
         self._templates = templates()
         self._templates.globals["playing"] = playing
+
+    def board(self) -> Board:
+        """The board as it is now. One thread computes; whoever comes meanwhile finds what it has kept."""
+        with self._computing:
+            return read_board(self.store)
 
     def render(self, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
         """A page. `base` is where the application is mounted."""

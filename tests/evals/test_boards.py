@@ -9,7 +9,8 @@ from made_runs import ended, new_run, play_all
 from sqlalchemy.engine import URL
 
 from agentenv.protocol import Outcome, digest_of
-from evals.boards import board, state_hash
+from evals.boards import board
+from evals.kept import state_hash
 from evals.leaderboard import leaderboard, row_key
 from evals.report import print_board
 from evals.store.store import Store
