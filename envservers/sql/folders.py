@@ -1,8 +1,9 @@
 """Questions of a folder in the layout of BIRD or Spider; nothing of it is changed.
 
 `SPLIT.json` is a list of rows with `db_id`, `question`, and `SQL` (BIRD) or `query` (Spider), perhaps `evidence` and
-`difficulty`; it lies in the folder or, for `train`, in `train/`. The databases lie beside it or in the folder, in
-`SPLIT_databases/`, `database/` or `databases/`, each as `DB/DB.sqlite`. Further `.sqlite` files in `DB/` are hidden
+`difficulty`; it lies in the folder or, for `train`, in `train/`. Spider's `train_spider.json` and `train_others.json`
+are `train` one after the other. The databases lie beside it or in the folder, in `SPLIT_databases/`,
+`SPLIT_database/`, `database/` or `databases/`, each as `DB/DB.sqlite`. Further `.sqlite` files in `DB/` are hidden
 databases: an answer must hold in them too, as in the suites that Spider's authors distilled.
 """
 
@@ -23,6 +24,7 @@ from envservers.sql.tasks import STEPS
 VERSION = "1"
 SPLITS = ("train", "dev", "test")
 LEVELS = {"simple": 1, "easy": 1, "moderate": 2, "medium": 2, "challenging": 3, "hard": 3, "extra": 4}
+SPIDER_TRAIN = ("train_spider.json", "train_others.json")
 MOST_HIDDEN = 100
 """Hidden databases of one database that are used."""
 
@@ -33,16 +35,23 @@ def folder_tasks(folder: Path, mode: str, *, evidence: bool) -> TableTasks:
         raise UnknownOption(f"option folder={str(folder)!r}: no such folder")
     tables: dict[str, list[Task]] = {}
     for split in SPLITS:
-        places = [path for path in (folder / f"{split}.json", folder / split / f"{split}.json") if path.is_file()]
-        if places:
-            known: dict[str, list[str]] = {}
-            rows = _rows(places[0])
+        known: dict[str, list[str]] = {}
+        rows = [(file, row) for file in _places(folder, split) for row in _rows(file)]
+        if rows:
             tables[split] = [
-                _task(folder, places[0], split, index, row, known, mode, evidence) for index, row in enumerate(rows)
+                _task(folder, file, split, index, row, known, mode, evidence) for index, (file, row) in enumerate(rows)
             ]
     if not any(tables.values()):
         raise UnknownOption(f"option folder={str(folder)!r}: no train.json, dev.json or test.json with questions there")
     return TableTasks(tables=tables, version=VERSION, options={"mode": mode, "evidence": evidence})
+
+
+def _places(folder: Path, split: str) -> Sequence[Path]:
+    """The files with the questions of a split."""
+    whole = [path for path in (folder / f"{split}.json", folder / split / f"{split}.json") if path.is_file()]
+    if whole or split != "train":
+        return whole[:1]
+    return [path for path in (folder / name for name in SPIDER_TRAIN) if path.is_file()]
 
 
 def _rows(path: Path) -> Sequence[Any]:
@@ -96,7 +105,7 @@ def _files(folder: Path, file: Path, split: str, database: str) -> list[str]:
     if Path(database).name != database or database in (".", ".."):
         raise UnknownOption(f"option folder: {file}: db_id {database!r} is no name of a database")
     for base in (file.parent, folder):
-        for name in (f"{split}_databases", "database", "databases"):
+        for name in (f"{split}_databases", f"{split}_database", "database", "databases"):
             found = base / name / database / f"{database}.sqlite"
             if found.is_file():
                 others = sorted(path for path in found.parent.glob("*.sqlite") if path != found)[:MOST_HIDDEN]

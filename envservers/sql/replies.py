@@ -1,8 +1,10 @@
 """What a reply asks for: a look at the schema, a trial, or the answer.
 
-SQL is taken from the last fenced block (tag in any case, or none), else from what follows the last `query` or `submit`
-at the start of a line, else from a reply that is SQL as a whole. A fence ends at a line of back-ticks, so that
-back-ticks in a text of the query do no harm. What stands between `<think>` and `</think>` is never an action.
+SQL is taken from the last fenced block (tag in any case, or none; one without a tag that holds no SQL, such as an
+imagined result, only where there is no other), else from what follows the last `query` or `submit` at the start of a
+line, else from a reply that is SQL as a whole. A fence ends at a line of back-ticks, so that back-ticks in a text of
+the query do no harm. What stands between `<think>` and `</think>` is never an action. Where one may look around, a
+reply ends before its second `Action:` and before an `Observation:` of its own: what comes then was imagined.
 """
 
 from __future__ import annotations
@@ -24,6 +26,11 @@ _VERB = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _MARKER = re.compile(r"^[ \t]*[*_#]{0,3}action[*_]{0,3}[ \t]*:[*_]{0,3}", re.IGNORECASE | re.MULTILINE)
+_OBSERVATION = re.compile(r"^[ \t]*[*_#]{0,3}observation[*_]{0,3}[ \t]*:", re.IGNORECASE | re.MULTILINE)
+_OTHER_SQL = re.compile(
+    r"(?:alter|analyze|attach|begin|create|delete|drop|explain|insert|pragma|replace|update|vacuum)\b", re.IGNORECASE
+)
+NO_SQL = "there is no SQL query in a fenced block, or as the whole reply"
 _SQL = re.compile(r"(?:\s+|--[^\n]*\n|/\*.*?\*/)*(?:select|with|values)\b", re.IGNORECASE | re.DOTALL)
 _TABLE = re.compile(r"""[\[\s"'`]*([^\[\]"'`\n]{1,128}?)[\]\s"'`;.]*""")
 
@@ -50,7 +57,10 @@ class Reply:
 def read_reply(reply: str, *, bare: Kind) -> Reply:
     """The action of a reply; `bare`: what SQL without a verb is. Never raises."""
     said = _THOUGHT.sub(" ", reply[:MAX_READ].replace("\r\n", "\n"))
+    if bare is Kind.QUERY:
+        said = _first_turn(said)
     fences = [fence for fence in _FENCE.finditer(said) if fence["tag"].lower() in ("", "sql", "sqlite")]
+    fences = [fence for fence in fences if fence["tag"] or _asks(fence["body"])] or fences
     if fences:
         return _fenced(said[: fences[-1].start()], fences[-1]["body"], bare)
     verbs = [_verb(said, found) for found in _VERB.finditer(said)]
@@ -63,7 +73,24 @@ def read_reply(reply: str, *, bare: Kind) -> Reply:
             return Reply(bare, text.strip())
     if one_line := _ONE_LINE.findall(said):
         return _fenced("", one_line[-1], bare)
-    return verbs[-1] if verbs else Reply(Kind.REFUSED, "there is no SQL query in it")
+    other = _OTHER_SQL.match((said[marked[-1].end() :] if marked else said).strip())
+    return verbs[-1] if verbs else Reply(Kind.REFUSED, "only a SELECT query is allowed" if other else NO_SQL)
+
+
+def _first_turn(said: str) -> str:
+    """Up to the second action, and to an observation that the reply made up."""
+    actions = list(_MARKER.finditer(said))
+    for action, following in zip(actions, [*actions[1:], None], strict=False):
+        end = following.start() if following else len(said)
+        imagined = _OBSERVATION.search(said, action.end(), end)
+        if said[action.end() : end].strip():
+            return said[: imagined.start() if imagined else end]
+    return said
+
+
+def _asks(body: str) -> bool:
+    """Whether a block without a tag holds something to do."""
+    return bool(_SQL.match(body) or _VERB.match(body.lstrip()) or _OTHER_SQL.match(body.lstrip()))
 
 
 def _fenced(before: str, body: str, bare: Kind) -> Reply:

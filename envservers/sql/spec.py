@@ -97,7 +97,10 @@ SPEC = EnvSpec(
         function("run_query", "Run a query and see its result. Only in mode multi.", "query {sql}", sql=_QUERY),
         function("submit_query", "Answer with a query; this ends the episode.", "submit {sql}", sql=_QUERY),
     ),
-    malformed_text="Invalid action: {reason}. Answer with one SQL query, or with one of the actions that you have.",
+    malformed_text=(
+        "Invalid action: {reason}. Answer with one SQL query or, where you may look around, with tables, "
+        "describe TABLE, query SQL or submit SQL."
+    ),
     reset_s=120.0,  # the first one of a schema makes its databases
     step_s=120.0,  # a query is bounded by instructions; this is for a machine that is very busy
 )

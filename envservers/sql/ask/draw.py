@@ -147,5 +147,5 @@ def _template(name: str, raw: Mapping[str, Any]) -> Template:
 
 
 def _names_a_column(question: str, query: Query) -> bool:
-    words = {column.name.replace("_", " ") for column in columns(query)}
+    words = {name for column in columns(query) for name in (column.name, column.name.replace("_", " "))}
     return any(re.search(rf"\b{re.escape(word)}\b", question, re.IGNORECASE) for word in words)

@@ -133,7 +133,7 @@ def total_having(s: Speaker) -> Asked:
         group=(column(parent.naming),),
         having=(Compare(total, ">" if above else "<", bound),),
     )
-    slots = {"total": words, "side": "above" if above else "below", "bound": bound}
+    slots = {"total": words, "be": s.be(measure), "side": "above" if above else "below", "bound": bound}
     return query, {**_parents(s, ref, parent), "children": _children(ref, said), **slots}
 
 
@@ -146,8 +146,8 @@ def above_average(s: Speaker) -> Asked:
     mean = Query(select=(Total("AVG", column(measure)),), source=table.name)
     where_ = (Compare(column(measure), ">" if above else "<", mean),)
     query = Query(select=terms(shown), source=table.name, where=where_)
-    slots = {"shown": s.listed(shown), "measure": s.call(measure), "side": "above" if above else "below"}
-    return query, {**rows(table, []), **slots}
+    slots = {"shown": s.listed(shown), "measure": s.call(measure), "be": s.be(measure)}
+    return query, {**rows(table, []), **slots, "side": "above" if above else "below"}
 
 
 def above_own(s: Speaker) -> Asked:
@@ -165,7 +165,7 @@ def above_own(s: Speaker) -> Asked:
     )
     conditions = (Compare(column(measure), ">" if above else "<", mean), *where(said))
     query = Query(select=terms(shown), source=table.name, where=conditions)
-    slots = {"shown": s.listed(shown), "measure": s.call(measure), "by": s.call(by)}
+    slots = {"shown": s.listed(shown), "measure": s.call(measure), "be": s.be(measure), "by": s.call(by)}
     return query, {**rows(table, said), **slots, "side": "above" if above else "below"}
 
 

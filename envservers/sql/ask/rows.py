@@ -76,7 +76,7 @@ def missing_list(s: Speaker) -> Asked:
     said = said_of(s, table, s.rng.choice((0, 1)), avoid=(missing,))
     shown = s.shown(table, 1, avoid=(missing,))
     query = Query(select=terms(shown), source=table.name, where=(Missing(column(missing)), *where(said)))
-    return query, {**rows(table, said), "shown": s.listed(shown), "lacking": s.call(missing)}
+    return query, {**rows(table, said), "shown": s.listed(shown), "lacking": s.call(missing), "be": s.be(missing)}
 
 
 def either(s: Speaker) -> Asked:
@@ -98,7 +98,13 @@ def between(s: Speaker) -> Asked:
         raise NoFit("an empty range")
     shown = s.shown(table, s.rng.choice((1, 2)))
     query = Query(select=terms(shown), source=table.name, where=(span,))
-    slots = {"shown": s.listed(shown), "measure": s.call(measure), "low": span.low, "high": span.high}
+    slots = {
+        "shown": s.listed(shown),
+        "measure": s.call(measure),
+        "be": s.be(measure),
+        "low": span.low,
+        "high": span.high,
+    }
     return query, {**rows(table, []), **slots}
 
 

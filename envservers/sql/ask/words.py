@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -22,6 +23,10 @@ PLURAL = {"is": "are", "has": "have", "lies": "lie", "stands": "stand", "receive
 WORDS = {"AVG": "average", "SUM": "total", "MAX": "highest", "MIN": "lowest"}
 YEARS_FROM = 1400
 """Numbers from here on are years: neither added nor averaged."""
+_BEHIND = re.compile(r" (?:of|in|per|on|by|for|allowed) .*")
+"""What follows the noun of a column's name."""
+_SINGULAR = ("ss", "us", "is")
+"""Endings of words that are no plural all the same."""
 
 
 class NoFit(Exception):
@@ -56,6 +61,10 @@ class Speaker:
             return field.plain
         return field.says[0] if field.says else "identifier"
 
+    def be(self, field: Field) -> str:
+        """The verb that goes with a column in words."""
+        return "are" if _plural(self.call(field)) else "is"
+
     def listed(self, fields: Sequence[Field]) -> str:
         """Several columns in words."""
         words = [self.call(field) for field in fields]
@@ -79,7 +88,7 @@ class Speaker:
         if field.kind in NAMING:
             return self._named(field, column, owner)
         condition, words = self._compared(field, column)
-        text = f"whose {owner}{self.call(field)} is {words}"
+        text = f"whose {owner}{self.call(field)} {self.be(field)} {words}"
         return Said(condition, text, text, field)
 
     def _flag(self, field: Field, column: Column, owner: str) -> Said:
@@ -165,6 +174,8 @@ class Speaker:
     def total(self, field: Field) -> tuple[Total, str]:
         """An aggregate of a column, in words."""
         functions = ("MAX", "MIN") if field.bounds[0] >= YEARS_FROM else tuple(WORDS)
+        if f"{field.table}.{field.name}" in self.schema.levels:
+            functions = tuple(name for name in functions if name != "SUM")
         function = self.rng.choice(functions)
         return Total(function, Column(field.table, field.name)), f"{WORDS[function]} {self.call(field)}"
 
@@ -185,6 +196,11 @@ class Speaker:
         if len(chosen) < count:
             raise NoFit(f"{table.name} has too little to show")
         return chosen[:count]
+
+
+def _plural(words: str) -> bool:
+    noun = _BEHIND.sub("", words)
+    return noun.endswith("s") and not noun.endswith(_SINGULAR)
 
 
 def column(field: Field) -> Column:

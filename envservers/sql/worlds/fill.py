@@ -90,7 +90,7 @@ def _cells(
             values = [value.stored for value in schema.pool(field)]
             weights = _shuffled([1 / (place + 1) ** 0.6 for place in range(len(values))], rng)
             return list(rng.choices(values, weights, k=count))
-        case "int" | "real":
+        case "int" | "real" | "mark":
             return [_number(field, rng) for _ in range(count)]
         case "date":
             first, last = (int(year) for year in field.args)
@@ -119,7 +119,7 @@ def _references(parents: int, count: int, rng: random.Random) -> list[Cell]:
 
 def _number(field: Field, rng: random.Random) -> Cell:
     low, high = field.bounds
-    if field.kind == "int" and high - low < 300:
+    if field.kind == "mark" or (field.kind == "int" and high - low < 300):
         return rng.randint(int(low), int(high))
     drawn: float = low + (high - low) * rng.random() ** 1.6
     if field.kind == "int":

@@ -6,9 +6,11 @@ A column is one line: its kind and arguments, then what people call it, parted b
 - `ref TABLE | one parent | the children`: refers to the key of TABLE
 - `person`, `label POOL`, `word POOL`, `code PREFIX`: what a row is called; no two rows share it
 - `pick POOL`, `int LOW HIGH`, `real LOW HIGH [DECIMALS]`, `date YEAR YEAR`, `after COLUMN LOW HIGH` (days later)
+- `mark LOW HIGH`: a number that names, such as that of a room; it is shown, never compared or added up
 - `flag | said when 1 | said when 0`
 
 A `?` behind the kind lets some rows have none. A value of a pool may be written `STORED ~ what people say`.
+`levels` names the columns of numbers whose sum says nothing, such as heights.
 """
 
 from __future__ import annotations
@@ -31,8 +33,11 @@ SPLIT_SCHEMAS: Mapping[str, tuple[str, ...]] = {
 """No schema is in two splits."""
 SCHEMAS = tuple(name for names in SPLIT_SCHEMAS.values() for name in names)
 NAMING = frozenset({"person", "label", "word", "code"})
-TYPES = {"int": "INTEGER", "key": "INTEGER", "ref": "INTEGER", "flag": "INTEGER", "real": "REAL"}
+TYPES = {"int": "INTEGER", "mark": "INTEGER", "key": "INTEGER", "ref": "INTEGER", "flag": "INTEGER", "real": "REAL"}
 """SQL type by kind; the others are TEXT."""
+_CODED = "on year no id for m m2 km cm g kg t s k mw kwh min pct qty ext"
+CODED = frozenset(_CODED.split())
+"""Last parts of names that make no noun of them, such as `read_on`: a question spells these as the database does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +63,9 @@ class Field:
 
     @property
     def plain(self) -> str:
-        """Its own name as words."""
-        return self.name.replace("_", " ")
+        """Its own name, as words where these make a noun."""
+        _, glue, last = self.name.rpartition("_")
+        return self.name if glue and last in CODED else self.name.replace("_", " ")
 
     @property
     def type(self) -> str:
@@ -120,6 +126,8 @@ class Schema:
     about: str
     tables: Mapping[str, Table]
     pools: Mapping[str, tuple[Value, ...]]
+    levels: frozenset[str]
+    """`table.column` of the numbers that are never added up."""
 
     def pool(self, field: Field) -> tuple[Value, ...]:
         """The values of a `pick`, `label` or `word`; every name of a `person`, in a fixed order."""
@@ -136,7 +144,13 @@ def schema(name: str) -> Schema:
     joined = {f.args[0] for t in tables.values() for f in t.of_kind("word")}
     pools = {n: tuple(_values(v, "" if n in joined else " ")) for n, v in {**shared, **own}.items()}
     people = tuple(Value(f"{first} {last}") for first, last in product(shared["first"], shared["last"]))
-    return Schema(name=name, about=raw["about"], tables=tables, pools={**pools, "people": people})
+    return Schema(
+        name=name,
+        about=raw["about"],
+        tables=tables,
+        pools={**pools, "people": people},
+        levels=frozenset(raw.get("levels", ())),
+    )
 
 
 def _yaml(name: str) -> Any:

@@ -94,6 +94,15 @@ def test_the_table_holds_over_http_too(tmp_path, case):
         assert (found["success"], found["reward"], found["info"]["match"]) == (right, float(right), match)
 
 
+def test_over_http_a_long_value_is_cut_and_an_error_names_no_path(tmp_path):
+    served = {"folder": str(spider(tmp_path / "secret-place", "SELECT 1"))}
+    long = "SELECT printf('%05000d', 7) AS wide FROM f"
+    for given, told in ((long, "(and 4,800 characters more)"), ("SELECT FROM f", "Error: ")):
+        created, reply = replies(SPEC, "sql/dev/0", [given], served=served)
+        assert told in reply.json()["observation"]
+        assert "secret-place" not in created.text + reply.text
+
+
 def test_over_http_a_note_in_a_fence_and_a_gold_without_rows_are_what_they_are(tmp_path):
     _, noted = replies(
         SPEC,

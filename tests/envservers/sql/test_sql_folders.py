@@ -26,6 +26,19 @@ def test_a_folder_of_bird_s_layout_is_played_with_its_difficulty_and_without_its
     assert env.step(Action(text=GOLD)).success
 
 
+def test_spider_s_two_files_for_training_are_one_split_and_its_test_databases_are_found(tmp_path):
+    spider(tmp_path, GOLD)
+    write_fruits(tmp_path / "test_database/fruit/fruit.sqlite")
+    for name in ("train_spider", "train_others", "test"):
+        rows = [{"db_id": "fruit", "question": f"From {name}?", "query": GOLD}]
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
+    tasks = make_tasks({"folder": str(tmp_path)})
+    assert {split: tasks.count(split) for split in tasks.splits()} == {"train": 2, "dev": 1, "test": 1}
+    asked = [tasks.get("train", index).payload["question"] for index in range(2)]
+    assert asked == ["From train_spider?", "From train_others?"]
+    assert tasks.get("test", 0).payload["files"] == ["test_database/fruit/fruit.sqlite"]
+
+
 def test_evidence_is_shown_where_it_is_asked_for(tmp_path):
     options = {"folder": str(bird(tmp_path, GOLD)), "evidence": True}
     assert "Evidence: fig is a fruit" in SQLEnv(**options).reset(make_tasks(options).get("dev", 0)).observation

@@ -22,6 +22,9 @@ T = "```"
         (f"{T}sql\n-- note\nSELECT 6\n{T}", "-- note\nSELECT 6"),
         (f"Thought: x\n\nAction: {T}sql\nSELECT 7", "SELECT 7"),
         (f"With this it works:\n{T}\nSELECT 8\n{T}", "SELECT 8"),
+        (f"{T}sql\nSELECT 14\n{T}\nIt gives:\n{T}\n14\n{T}", "SELECT 14"),
+        (f"Action:\n{T}sql\nSELECT 0\n{T}\nNo.\nAction:\n{T}sql\nSELECT 15\n{T}", "SELECT 15"),
+        ("WITH a AS (SELECT 16) SELECT * FROM a; -- all", "WITH a AS (SELECT 16) SELECT * FROM a; -- all"),
         ("Action: SELECT 9\nFROM t", "SELECT 9\nFROM t"),
         (f"{T}sql SELECT 10;{T}", "SELECT 10;"),
         (f"SELECT '{T}'", f"SELECT '{T}'"),
@@ -42,6 +45,30 @@ def test_a_reply_without_a_query_is_refused_with_a_reason(reply):
     read = read_reply(reply, bare=Kind.SUBMIT)
     assert read.kind is Kind.REFUSED or read.text == "select"
     assert read.text
+
+
+@pytest.mark.parametrize("statement", ["DROP TABLE f", "explain SELECT 1", "Action: PRAGMA table_info(f)"])
+def test_another_statement_than_a_query_is_told_what_is_allowed(statement):
+    assert read_reply(statement, bare=Kind.SUBMIT) == Reply(Kind.REFUSED, "only a SELECT query is allowed")
+
+
+def test_words_before_a_bare_query_are_told_where_it_should_stand():
+    read = read_reply("Here it is:\nSELECT 1", bare=Kind.SUBMIT)
+    assert read == Reply(Kind.REFUSED, "there is no SQL query in a fenced block, or as the whole reply")
+
+
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        ("Action: describe a\nAction: describe b", Reply(Kind.DESCRIBE, "a")),
+        ("Action: query SELECT 1\nObservation: 1\nAction: submit SELECT 2", Reply(Kind.QUERY, "SELECT 1")),
+        (f"Action: query\n{T}sql\nSELECT 1\n{T}\nAction: submit\n{T}sql\nSELECT 2\n{T}", Reply(Kind.QUERY, "SELECT 1")),
+        ("Action:\n\nAction: tables", Reply(Kind.TABLES)),
+        ("Action: tables\n**Observation:** a, b", Reply(Kind.TABLES)),
+    ],
+)
+def test_where_one_may_look_around_the_first_action_counts_and_what_follows_was_imagined(reply, read):
+    assert read_reply(reply, bare=Kind.QUERY) == read
 
 
 @pytest.mark.parametrize(
