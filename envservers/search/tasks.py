@@ -16,7 +16,7 @@ from agentenv.registry import MadeTasks, TaskSet
 from envservers.search.question_files import file_tasks
 from envservers.search.spec import ENV_ID
 
-VERSION = "1"
+VERSION = "2"
 """Of the encyclopedia's questions."""
 COUNTS: Mapping[str, Mapping[str, int]] = {
     "full": {"train": 20_000, "dev": 500, "test": 500, "test_ood": 500},

@@ -1,8 +1,9 @@
 """What a reply asks for: one search or one answer, read strictly.
 
 Tags are lower case. What stands between `<think>` and `</think>` is thought and is never an action, also when the
-thought is not closed. Outside of it a reply holds one `<search>...</search>`, or `<answer>...</answer>`. Of several
-answers the last one counts, of nested ones the innermost. Everything else is refused with a reason.
+thought is not closed, or was opened before the reply, as chat templates do, and is only closed in it. Outside of it
+a reply holds one `<search>...</search>`, or `<answer>...</answer>`. Of several answers the last one counts, of nested
+ones the innermost. Everything else is refused with a reason.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from enum import StrEnum
 
 MAX_QUERY = 1_000
 """Characters."""
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_THOUGHT = re.compile(r"\A(?:(?!<think>).)*?</think>|<think>.*?(?:</think>|\Z)", re.DOTALL)
 _BLOCKS = {kind: re.compile(rf"<{kind}>((?:(?!<{kind}>).)*?)</{kind}>", re.DOTALL) for kind in ("search", "answer")}
 
 

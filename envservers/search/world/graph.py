@@ -7,10 +7,10 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from envservers.search.world.language import YEAR, relations_of, words
+from envservers.search.world.language import YEAR, Relation, relations_of, words
 from envservers.search.world.names import Namer
 
-VERSION = "1"
+VERSION = "2"
 KINDS: Mapping[str, float] = {
     "region": 0.008,
     "place": 0.11,
@@ -30,11 +30,18 @@ ALIASED: Mapping[str, float] = {"person": 0.45, "place": 0.3}
 BY_ALIAS = 0.2
 """Share of facts that call an object with an alias by it."""
 BORN = (1420, 1880)
-AGE: Mapping[str, tuple[int, int]] = {"work": (22, 60), "company": (24, 50), "place": (25, 45), "building": (28, 62)}
-"""Years between the maker's birth and what was made."""
-LAUNCHED = (1500, 1900)
+AGE: Mapping[str, tuple[int, int]] = {
+    "work": (22, 60),
+    "company": (24, 50),
+    "place": (25, 45),
+    "building": (28, 62),
+    "ship": (25, 55),
+}
+"""Years between the birth of the maker, or of a ship's captain, and what is dated."""
 TOLD_BY_OBJECT = 0.45
 """Share of facts between entities that stand in the object's passage: what the subject's own leaves out."""
+LAST = "region"
+"""The kind whose facts are drawn last: a region's capital is one of the places that are said to lie in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +101,8 @@ def _add_world(entities: list[Entity], world: str, total: int, rng: random.Rando
     by_kind: dict[str, list[Entity]] = {}
     for kind, share in KINDS.items():
         for _ in range(max(4, round(total * share))):
-            entity = Entity(
-                id=len(entities), kind=kind, world=world, name=namer.name(kind), type=rng.choice(words()["kinds"][kind])
-            )
+            type_ = rng.choice(words()["kinds"][kind])
+            entity = Entity(id=len(entities), kind=kind, world=world, name=namer.name(kind, type_), type=type_)
             if rng.random() < ALIASED.get(kind, 0.0) and (alias := namer.alias(kind, entity.name)) is not None:
                 entity.aliases = (alias,)
             entities.append(entity)
@@ -105,7 +111,7 @@ def _add_world(entities: list[Entity], world: str, total: int, rng: random.Rando
 
 
 class _Facts:
-    """Draws the facts of one world. Years fit together: pupils are younger than teachers, makers are grown."""
+    """Draws the facts of one world. Pupils are younger than teachers, and makers are grown; other years may not fit."""
 
     def __init__(self, by_kind: Mapping[str, Sequence[Entity]], rng: random.Random) -> None:
         self._by_kind, self._rng = by_kind, rng
@@ -115,38 +121,56 @@ class _Facts:
 
     def add(self) -> None:
         """Give every entity its facts."""
-        for kind, entities in self._by_kind.items():
-            for entity in entities:
+        for kind in sorted(self._by_kind, key=lambda kind: kind == LAST):
+            for relation in relations_of(kind):
+                if relation.mutual:
+                    self._add_pairs(relation)
+            for entity in self._by_kind[kind]:
                 self._add_to(entity, kind)
+
+    def _add_pairs(self, relation: Relation) -> None:
+        """Make pairs, each told in the passage of one of the two, by their names alone."""
+        order = self._rng.sample(self._by_kind[relation.domain], len(self._by_kind[relation.domain]))
+        for one, other in zip(order[::2], order[1::2], strict=False):
+            if self._rng.random() >= relation.missing:
+                one.facts[relation.name] = Fact(other.id, other.name, one.id)
+                other.facts[relation.name] = Fact(one.id, one.name, one.id)
 
     def _add_to(self, entity: Entity, kind: str) -> None:
         maker: Entity | None = None
         for relation in relations_of(kind):
+            if relation.mutual:
+                continue
             if relation.range == YEAR:
                 fact = Fact(None, str(self._year(entity, maker)), entity.id)
             else:
-                other = self._object(entity, relation.name, relation.range)
+                other = self._object(entity, relation)
+                if other is None:
+                    continue
                 if maker is None and relation.range == "person":
                     maker = other
                 fact = self._fact(entity, other)
             if self._rng.random() >= relation.missing:
                 entity.facts[relation.name] = fact
 
-    def _object(self, entity: Entity, relation: str, kind: str) -> Entity:
-        if relation == "teacher":
+    def _object(self, entity: Entity, relation: Relation) -> Entity | None:
+        """Somebody or something that fits; None where there is nothing."""
+        if relation.name == "teacher":
             born = self._born[entity.id]
             low, high = bisect_left(self._births, born - 45), bisect_left(self._births, born - 15)
             if low < high:
                 return self._people[self._rng.randrange(low, high)]
-        while (other := self._rng.choice(self._by_kind[kind])) is entity:
+        if relation.back:
+            leading = [e for e in self._by_kind[relation.range] if _leads(e, relation.back, entity)]
+            return self._rng.choice(leading) if leading else None
+        while (other := self._rng.choice(self._by_kind[relation.range])) is entity:
             pass
         return other
 
     def _year(self, entity: Entity, maker: Entity | None) -> int:
         if entity.kind == "person":
             return self._born[entity.id]
-        if maker is None or entity.kind not in AGE:
-            return self._rng.randint(*LAUNCHED)
+        assert maker is not None, f"a {entity.kind} has a year and nobody to date it by"
         return self._born[maker.id] + self._rng.randint(*AGE[entity.kind])
 
     def _fact(self, subject: Entity, other: Entity) -> Fact:
@@ -154,3 +178,8 @@ class _Facts:
             return Fact(other.id, other.name, other.id)
         by_alias = other.aliases and self._rng.random() < BY_ALIAS
         return Fact(other.id, self._rng.choice(other.aliases) if by_alias else other.name, subject.id)
+
+
+def _leads(entity: Entity, relation: str, to: Entity) -> bool:
+    fact = entity.facts.get(relation)
+    return fact is not None and fact.object == to.id

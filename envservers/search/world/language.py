@@ -29,6 +29,10 @@ class Relation:
     nouns: Sequence[str] = ()
     """Empty for years: nothing leads on from them."""
     earlier: Sequence[str] = ()
+    mutual: bool = False
+    """Whether the object has the subject for its own object: said once for both."""
+    back: str = ""
+    """The relation that leads from the object to the subject again."""
     label: str = ""
     """What two subjects may have in common; empty where questions do not ask."""
 

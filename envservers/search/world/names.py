@@ -26,16 +26,16 @@ class Namer:
         self._given = [next(self._roots).capitalize() for _ in range(min(GIVEN_NAMES, max(20, people // 20)))]
         self._surnames = [next(self._roots).capitalize() for _ in range(max(8, people // PEOPLE_A_SURNAME))]
 
-    def name(self, kind: str) -> str:
-        """A new name for an entity of a kind."""
+    def name(self, kind: str, type: str) -> str:
+        """A new name for an entity of a kind, which tells the type where such names do."""
         makers: Mapping[str, Callable[[], str]] = {
             "person": lambda: f"{self._pick(self._given)} {self._pick(self._surnames)}",
             "place": lambda: self._root() + self._pick(self._pool["places"]),
-            "region": lambda: self._pick(self._words["region_words"]).format(n=self._root()),
+            "region": lambda: f"{self._root()} {self._words['called'][type]}",
             "work": self._title,
-            "company": lambda: f"{self._pick(self._surnames)} {self._pick(self._words['company_words'])}",
-            "school": lambda: f"{self._pick(self._surnames)} {self._pick(self._words['school_words'])}",
-            "building": lambda: f"{self._pick(self._surnames)} {self._pick(self._words['building_words'])}",
+            "company": lambda: f"{self._pick(self._surnames)} {self._words['called'][type]}",
+            "school": lambda: f"{self._pick(self._surnames)} {self._words['called'][type]}",
+            "building": lambda: f"{self._pick(self._surnames)} {self._words['called'][type]}",
             "ship": lambda: (
                 f"{self._pick(self._given)} of {self._root()}"
                 if self._rng.random() < 0.3
@@ -59,7 +59,10 @@ class Namer:
         if form < 0.45:
             return f"The {self._adjective()} {self._noun()}"
         if form < 0.8:
-            return f"The {self._noun()} and the {self._noun()}"
+            one, other = self._noun(), self._noun()
+            while other == one:
+                other = self._noun()
+            return f"The {one} and the {other}"
         return f"The {self._noun()} of {self._root()}"
 
     def _qualified(self, name: str) -> str:

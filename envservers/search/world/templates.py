@@ -107,4 +107,5 @@ def _paths() -> dict[str, list[Path]]:
 
 
 def _follows(relation: Relation, rest: Path) -> bool:
-    return relations()[rest[0]].domain == relation.range and relation.name not in rest
+    there = relations()[rest[0]].domain == relation.range
+    return there and relation.name not in rest and relation.back != rest[0]

@@ -28,12 +28,14 @@ def write_all(graph: Sequence[Entity], seed: int) -> list[Written]:
     told: dict[int, list[tuple[Entity, str]]] = {entity.id: [] for entity in graph}
     for entity in graph:
         for name, fact in entity.facts.items():
-            told[fact.told_by].append((entity, name))
+            if fact.told_by == entity.id or not relations()[name].mutual:
+                told[fact.told_by].append((entity, name))
     return [_write(entity, told[entity.id], random.Random(f"text {VERSION} {seed} {entity.id}")) for entity in graph]
 
 
 def _write(entity: Entity, told: Sequence[tuple[Entity, str]], rng: random.Random) -> Written:
     opening, short = _opening(entity, rng), _short(entity)
+    said: list[str] = []
     sentences: dict[tuple[int, str], str] = {}
     for subject, name in told:
         if subject is entity:
@@ -41,25 +43,30 @@ def _write(entity: Entity, told: Sequence[tuple[Entity, str]], rng: random.Rando
         else:  # no passage uses part of another's name
             called = subject.name
         form = rng.choice(relations()[name].says)
-        sentences[subject.id, name] = _sentence(form, called, subject.facts[name].mention)
+        fact = subject.facts[name]
+        said.append(_sentence(form, called, fact.mention))
+        sentences[subject.id, name] = said[-1]
+        if relations()[name].mutual and fact.object is not None:
+            sentences[fact.object, name] = said[-1]
     fillers = rng.sample(words()["fillers"][entity.kind], rng.randint(*FILLERS))
-    rest = [*sentences.values(), *(_sentence(form, short, "") for form in fillers)]
+    rest = [*said, *(_sentence(form, short, "") for form in fillers)]
     rng.shuffle(rest)
     sentences[entity.id, ""] = opening
     return Written(entity.name, " ".join([opening, *rest]), sentences)
 
 
 def _opening(entity: Entity, rng: random.Random) -> str:
-    article = "an" if entity.type[0] in "aeiou" else "a"
+    type_ = f"{'an' if entity.type[0] in 'aeiou' else 'a'} {entity.type}"
+    was = "was" if entity.kind in words()["past"] else "is"
     if not entity.aliases:
-        return f"{entity.name} was {article} {entity.type}."
+        return f"{entity.name} {was} {type_}."
     alias = entity.aliases[0]
     forms: Sequence[str] = (
-        "{name}, also called {alias}, was {type}.",
-        "{name} was {type}, known to many as {alias}.",
+        "{name}, also called {alias}, {was} {type}.",
+        "{name} {was} {type}, known to many as {alias}.",
         "{name}, {type}, appears in older sources as {alias}.",
     )
-    return rng.choice(forms).format(name=entity.name, alias=alias, type=f"{article} {entity.type}")
+    return rng.choice(forms).format(name=entity.name, alias=alias, was=was, type=type_)
 
 
 def _short(entity: Entity) -> str:

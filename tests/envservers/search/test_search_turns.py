@@ -11,6 +11,7 @@ from envservers.search.turns import Kind, read_turn
         ("Some words. <search>x</search> More words.", "x"),
         ("<think><answer>Rome</answer></think><search>x</search>", "x"),
         ("<think><information>old</information></think><search>x</search>", "x"),
+        ("I might <search>y</search> or not.</think><search>x</search>", "x"),
     ],
 )
 def test_one_search_outside_the_thought_is_a_search(reply, query):
@@ -26,6 +27,7 @@ def test_one_search_outside_the_thought_is_a_search(reply, query):
         ("<answer>a<answer>b</answer>", "b"),
         ("<answer>x\ny</answer>", "x y"),
         ("<think>easy</think><answer>Paris</answer>", "Paris"),
+        ("<think>easy</think><answer>Paris</answer></think>", "Paris"),
     ],
 )
 def test_the_last_and_innermost_answer_counts(reply, answer):
@@ -44,6 +46,7 @@ def test_the_last_and_innermost_answer_counts(reply, answer):
         ("<SEARCH>x</SEARCH>", "neither"),
         ("<think><answer>Paris</answer></think>", "neither"),
         ("<think>endless <answer>Paris</answer>", "neither"),
+        ("It is <answer>Paris</answer> perhaps</think>", "neither"),
         ("<search>x</search><answer>y</answer>", "not both"),
         ("<answer>y</answer><search>x", "<search> is not closed"),
         ("<search>x</search><answer>y", "<answer> is not closed"),
@@ -62,5 +65,5 @@ def test_every_other_reply_is_refused_with_its_reason(reply, reason):
 
 
 def test_a_reply_of_thousands_of_open_tags_is_read_at_once():
-    for tag in ("<answer>", "<search>", "<think>", "<information"):
+    for tag in ("<answer>", "<search>", "<think>", "</think>", "<information"):
         assert read_turn(tag * 8_000).kind is Kind.REFUSED
