@@ -20,8 +20,8 @@ from agentenv.registry import MadeTasks, TaskSet
 from envservers.embodied.alfworld.catalogue import Template, room_type
 
 ENV_ID = "alfworld"
-VERSION = "1"
-"""Of what a row of the table means."""
+VERSION = "2"
+"""Of what a row of the table means, and of the goals' words."""
 GRADES = (6, 9, 13, 18)
 """Steps of the scripted solution up to which the difficulty is 1, 2, 3 and 4; above it is 5."""
 
@@ -81,17 +81,14 @@ def _text() -> str:
 
 
 def facts(options: Mapping[str, Any] | None = None) -> dict[str, object]:
-    """Templates, rooms, and tasks by difficulty and by type of room, for each split."""
+    """Rooms, and tasks by type of room, for each split; the rest is counted for every card."""
     splits = table()
 
-    def counted(of: Any) -> dict[str, dict[str, int]]:
-        return {split: dict(sorted(Counter(str(of(row)) for row in rows).items())) for split, rows in splits.items()}
-
     return {
-        "templates": {split: len({row.template for row in rows}) for split, rows in splits.items()},
         "rooms": {split: len({row.room for row in rows}) for split, rows in splits.items()},
-        "tasks_by_difficulty": counted(lambda row: difficulty(row.steps)),
-        "tasks_by_room_type": counted(lambda row: room_type(row.room)),
+        "tasks_by_room_type": {
+            split: dict(sorted(Counter(room_type(row.room) for row in rows).items())) for split, rows in splits.items()
+        },
     }
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -92,14 +91,10 @@ def _text() -> str:
 
 
 def facts(options: Mapping[str, Any] | None = None) -> dict[str, object]:
-    """Levels, tasks by category, and unproven tasks of each split."""
+    """Levels and unproven tasks of each split; the rest is counted for every card."""
     splits = table()
     return {
         "levels": {split: len({row.level for row in rows}) for split, rows in splits.items()},
-        "tasks_by_category": {
-            split: dict(sorted(Counter(LEVELS[row.level].category for row in rows).items()))
-            for split, rows in splits.items()
-        },
         "unproven": {split: sum(row.steps == 0 for row in rows) for split, rows in splits.items()},
     }
 

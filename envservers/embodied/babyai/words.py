@@ -38,7 +38,9 @@ Menu = Mapping[str, tuple[int, ...]]
 """Actions that make sense now, each with its primitive moves; none for CHECK."""
 
 _NOISE = re.compile(r"[^a-z0-9 ]+")
-_TARGETED = re.compile(r"(toggle and go through|go through|pickup|go to) (.+?)(?: (\d+))?")
+_TARGETED = re.compile(r"(toggle and go through|go through|pickup|go to) (?:the |an? )?(.+?)(?: (\d+))?")
+
+_DOOR = re.compile(r"(\w+) (?:(\w+) )?door \d+")
 
 
 def read_action(text: str) -> str:
@@ -50,8 +52,8 @@ def read_action(text: str) -> str:
     if plain.startswith("check"):
         return CHECK
     targeted = _TARGETED.fullmatch(plain)
-    if targeted and not targeted[3] and targeted[2] != "goal":
-        return f"{plain} 1"  # the nearest one of that name
+    if targeted and targeted[2] != "goal":
+        return f"{targeted[1]} {targeted[2]} {targeted[3] or 1}"  # without a number, the nearest one of that name
     return plain
 
 
@@ -135,10 +137,19 @@ def why_not(text: str, world: World, view: View) -> str:
     verb, name = targeted[1], f"{targeted[2]} {targeted[3]}"
     seen = next((seen for seen in view.things if seen.name == name), None)
     if seen is None:
-        return f"You cannot {verb} {name}, as there is no {name} in view."
+        return f"You cannot {verb} {name}, as there is no {name} in view{_doors_instead(name, view)}."
     if verb == "go to" and seen.thing is world.thing_ahead:
         return "No change in state."
     return f"You cannot {verb} {name}, as {_obstacle(verb, seen.thing, world)}."
+
+
+def _doors_instead(name: str, view: View) -> str:
+    """The doors of that color, where a door was called without its state or by another one."""
+    called = _DOOR.fullmatch(name)
+    doors = [seen for seen in view.things if seen.thing.kind == "door" and called and seen.thing.color == called[1]]
+    if not doors or any(called and seen.thing.state == called[2] for seen in doors):
+        return ""
+    return f", but {' and '.join(f'a {seen.name}' for seen in doors)}"
 
 
 def _obstacle(verb: str, thing: Thing, world: World) -> str:

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 import envservers.embodied.alfworld
 from agentenv.agents.prompts import opening_of
 from agentenv.registry import get_spec
@@ -30,6 +32,13 @@ def test_the_report_is_of_these_tasks_and_every_one_is_solved_in_the_steps_of_th
 def test_the_environment_is_found_by_its_names():
     assert get_spec("alfworld") is SPEC
     assert SPEC.gym_name == "AlfWorld-v0"
+
+
+@pytest.mark.parametrize("format", ["react", "function_calling", "code_as_action"])
+def test_every_format_is_told_when_a_chore_is_done(format):
+    opening = opening_of(SPEC, format).prompt.opening
+    for rule in ("Any object of the kind", "in the same receptacle", "switch the lamp on", "carry one object"):
+        assert rule in opening
 
 
 def test_the_prompt_names_every_action_and_takes_the_react_form():

@@ -82,7 +82,17 @@ def test_a_thing_that_is_carried_can_be_treated(actions, answer):
 
 
 @pytest.mark.parametrize(
-    "text", ["put mug 1 in/on desk 1", "put mug 1 in desk 1", "put mug 1 on desk 1", "PUT  Mug 1 into desk 1 "]
+    "text",
+    [
+        "put mug 1 in/on desk 1",
+        "put mug 1 in desk 1",
+        "put mug 1 on desk 1",
+        "PUT  Mug 1 into desk 1 ",
+        "put mug 1 in/on desk 1.",
+        '"put mug 1 in/on desk 1"',
+        "“Put mug 1 in/on desk 1.”",
+        "`put mug 1 in/on desk 1`",
+    ],
 )
 def test_every_way_of_saying_put_puts(text):
     env = within()

@@ -159,6 +159,9 @@ def test_no_way_leads_round_what_stands_in_a_narrow_passage():
         ("pick up", "pickup"),
         ("go to red ball", "go to red ball 1"),
         ("go_to red ball 2", "go to red ball 2"),
+        ("Go to the red ball.", "go to red ball 1"),
+        ("pick up a grey key 2", "pickup grey key 2"),
+        ("toggle and go through the green closed door", "toggle and go through green closed door 1"),
         ("toggle_and_go_through green closed door 1", "toggle and go through green closed door 1"),
         ("`Turn Left`\n", "turn left"),
         ("check", CHECK),
@@ -180,6 +183,16 @@ def test_actions_are_read_in_any_spelling(text, read):
         ("", UNKNOWN),
         ("go to pink ball 1", "You cannot go to pink ball 1, as there is no pink ball 1 in view."),
         ("go to red open door 2", "You cannot go to red open door 2, as there is no red open door 2 in view."),
+        (
+            "go to the red door",
+            "You cannot go to red door 1, as there is no red door 1 in view, but a red open door 1.",
+        ),
+        (
+            "toggle and go through red closed door 1",
+            "You cannot toggle and go through red closed door 1, as there is no red closed door 1 in view, "
+            "but a red open door 1.",
+        ),
+        ("go to pink door", "You cannot go to pink door 1, as there is no pink door 1 in view."),
         ("pickup red open door 1", "You cannot pickup red open door 1, as a door cannot be carried."),
         (
             "go through green closed door 1",
