@@ -15,7 +15,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from agentenv.errors import AgentEnvError
-from evals.web import board_page, compare_page, episode_page, run_page, runs_page
+from evals.web import board_page, compare_page, episode_page, run_page, runs_page, shots
 from evals.web.database import ReadOnlyStore
 from evals.web.headers import Headers
 from evals.web.site import HERE, Site
@@ -37,6 +37,7 @@ PAGES: dict[str, Page] = {
     "/episodes.csv/{run:path}": run_page.as_csv,
     "/episode/{id:int}": episode_page.page,
     "/episode/{id:int}.jsonl": episode_page.as_json,
+    "/picture/{sha256}.png": shots.page,
     "/compare": compare_page.page,
     "/compare/task": compare_page.task_page,
 }

@@ -14,6 +14,7 @@ from evals.web import plots, queries
 from evals.web.aligning import aligned
 from evals.web.index import RunIndex, Try
 from evals.web.run_page import limits_of
+from evals.web.shots import shot_of, shots_of
 from evals.web.site import Site, asked
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ def task_page(site: Site, request: Request) -> Response:
         chosen=chosen,
         episodes=(one, other),
         pairs=pairs[:TURNS],
+        shots=[shots_of(site, episode.turns[:TURNS]) for episode in (one, other)],
+        last_shots=[shot_of(site, episode.final_image) for episode in (one, other)],
         cut=len(pairs) - TURNS,
         first=next((pair for pair in pairs if pair.first), None),
     )

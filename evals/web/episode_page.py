@@ -16,6 +16,7 @@ from evals.web import queries, tags
 from evals.web.commands import replaying
 from evals.web.index import Try, behind
 from evals.web.run_page import limits_of
+from evals.web.shots import shot_of, shots_of
 from evals.web.site import Site, asked
 from evals.web.turns import TurnView, checks_of, views
 
@@ -57,6 +58,8 @@ def page(site: Site, request: Request) -> Response:
         checks=checks_of(whole.turns),
         tags=_tags(whole, index.row_tags(entry), turns),
         turns=turns[first : first + TURNS],
+        shots=shots_of(site, whole.turns[first : first + TURNS], first),
+        last_shot=shot_of(site, whole.final_image),
         pages=[(n, min(n + TURNS, len(turns)) - 1) for n in range(0, len(turns), TURNS)],
         shown_from=first,
         wrong=[turn for turn in turns if turn.wrong],

@@ -19,7 +19,18 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-cache",
 }
-_RAW = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+FOREVER = "private, max-age=31536000, immutable"
+"""For a picture, which is named by the hash of its bytes. A reply that has it gets `PICTURE_HEADERS`."""
+
+PICTURE_HEADERS = {
+    **HEADERS,
+    # a browser puts a picture that is opened by itself into a page, which it lays out with styles of its own
+    "content-security-policy": "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "cache-control": FOREVER,
+}
+
+_RAW, _PICTURE = ([(n.encode(), v.encode()) for n, v in named.items()] for named in (HEADERS, PICTURE_HEADERS))
+_FOREVER = (b"cache-control", FOREVER.encode())
 
 
 class Headers:
@@ -34,7 +45,8 @@ class Headers:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 kept = [pair for pair in message["headers"] if pair[0].decode("latin-1").lower() not in HEADERS]
-                message = {**message, "headers": [*kept, *_RAW]}
+                ours = _PICTURE if _FOREVER in message["headers"] else _RAW
+                message = {**message, "headers": [*kept, *ours]}
             await send(message)
 
         await self.app(scope, receive, with_headers)

@@ -11,11 +11,16 @@ from typing import Any
 
 import pytest
 import uvicorn
+from easel_env import png
 from made_pages import fill, play_one
+from made_runs import ended, new_run
 from sqlalchemy.engine import URL
 
 from agentenv.errors import EnvUnavailable
+from agentenv.protocol import Outcome
+from agentenv.trajectory import Turn
 from envservers.webarena.engines.chromium.find import need_chromium
+from evals.store.pictures import pictures_in
 from evals.store.store import Store
 from evals.web.app import make_app
 from evals.web.database import ReadOnlyStore
@@ -172,3 +177,50 @@ def test_the_leaderboards_filters_go_into_the_address(page: Any, site: str):
     page.get_by_role("button", name="Show").click()
     page.wait_for_url("**env=maze*")
     assert page.locator("tr.section").all_inner_texts() == ["maze"]
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An episode of forty turns, each with a picture of its own."""
+    url = URL.create("sqlite", database=str(tmp_path_factory.mktemp("drawn") / "runs.db"))
+    with Store.open(url) as store:
+        store.add_runs([new_run("s-a-1", tasks=1)])
+        keep = pictures_in(store).keep("s-a-1")
+        pictures = [keep(png(shade, width=1280, height=720)) for shade in range(40)]
+        turns = [Turn(observation="seen", action="look", reward=0.0, image=picture) for picture in pictures]
+        [slot] = store.open_slots("s-a-1")
+        store.record("s-a-1", slot.slot, slot.tries, ended(Outcome.FAILURE, slot.task, turns=turns))
+    with ReadOnlyStore.open(url) as store, served(store) as base:
+        yield f"{base}/episode/1"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_moves_when_pictures_come_and_nothing_is_wider_than_the_window(browser: Any, drawn: str, width: int):
+    context = browser.new_context(viewport={"width": width, "height": 844})
+    page, held, waiting = context.new_page(), [], True
+    page.route("**/picture/**", lambda route: held.append(route) if waiting else route.continue_())
+    page.goto(drawn, wait_until="domcontentloaded")
+    page.wait_for_timeout(200)
+    before = page.evaluate("document.documentElement.scrollHeight")
+    assert held
+    waiting = False
+    for route in held:
+        route.continue_()
+    page.evaluate("for (const image of document.images) image.loading = 'eager'")
+    page.evaluate("Promise.all([...document.images].map((image) => image.decode())).then(() => 0)")
+    assert page.evaluate("document.documentElement.scrollHeight") == before > 40 * 100
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+
+def test_only_pictures_near_the_window_are_loaded_and_one_is_shown_in_full_by_a_click(page: Any, drawn: str):
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/picture/" in request.url else None)
+    page.goto(drawn)
+    page.evaluate("document.images[0].decode().then(() => 0)")
+    assert 1 <= len(asked) < 20
+    page.locator("a.picture").first.click()
+    page.wait_for_url("**/picture/*.png")
+    assert page.evaluate("document.images[0].naturalWidth") == 1280
+    page.go_back()
+    assert page.url == drawn
