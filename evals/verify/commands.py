@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from agentenv.pictures import Pictures
     from evals.verify.record import RunRecord
 
 SHOWN = 10
@@ -102,6 +103,9 @@ def bundle(
     sign: Annotated[
         Path | None, typer.Option(metavar="KEY", help="Private key to sign it with; `agentenv eval key` makes one.")
     ] = None,
+    images: Annotated[
+        bool, typer.Option("--images/--no-images", help="Whether the pictures of its episodes are in the file.")
+    ] = True,
 ) -> None:
     """Write a run to one file that somebody else can verify on a machine of theirs.
 
@@ -113,9 +117,11 @@ def bundle(
     """
     from evals.verify.bundle import write_bundle
 
-    record, _, _ = _record(run)
-    root = write_bundle(record, file, key=sign)
-    typer.echo(f"Wrote {file}: {len(record.tries)} episodes. Publish its root with the score: {root}")
+    record, by, _ = _record(run)
+    pictures = _pictures() if by == "self" else None
+    root = write_bundle(record, file, key=sign, pictures=pictures if images else None)
+    told = _pictures_told(record, pictures, images=images)
+    typer.echo(f"Wrote {file}: {len(record.tries)} episodes{told}. Publish its root with the score: {root}")
 
 
 def key(file: Annotated[Path, typer.Argument(metavar="FILE", help="Where the private key goes.")]) -> None:
@@ -128,6 +134,26 @@ def key(file: Annotated[Path, typer.Argument(metavar="FILE", help="Where the pri
     from evals.verify.signing import new_key
 
     typer.echo(f"Wrote {file}. Public key: {new_key(file)}")
+
+
+def _pictures() -> Pictures:
+    from evals.store.pictures import pictures_in
+    from evals.store.store import Store
+
+    with Store.open() as store:
+        return pictures_in(store).pictures
+
+
+def _pictures_told(record: RunRecord, pictures: Pictures | None, *, images: bool) -> str:
+    """How many pictures are in a bundle, and how many that its episodes name are not."""
+    from evals.verify.bundle import picture_names
+
+    names = picture_names(record)
+    if not names:
+        return ""
+    there = sum(pictures.path(name).exists() for name in names) if pictures is not None and images else 0
+    left = len(names) - there
+    return f", {there} pictures" + (f" (without {left} that episodes name)" if left else "")
 
 
 def _record(wanted: str) -> tuple[RunRecord, str, str]:
