@@ -33,6 +33,7 @@ def export(
       agentenv eval export demo-react-3f --format openai --success --out chats.jsonl
     """
     from agentenv.data.export.command import export_records
+    from evals.store.pictures import pictures_in
     from evals.store.store import Store
 
     with Store.open() as store:
@@ -46,6 +47,7 @@ def export(
             style=style,
             force=force,
             json=json,
+            pictures=pictures_in(store).pictures,
         )
 
 

@@ -49,6 +49,12 @@ def new_folder(target: Path) -> Iterator[Path]:
         raise BadCall(f"{target}: {exc.strerror or exc}") from exc
 
 
+def local(target: str) -> Path | None:
+    """The path that a target is on this machine; None for one elsewhere."""
+    store, place = _found(target)
+    return Path(place).expanduser() if store is None else None
+
+
 def _found(target: str) -> tuple[Any, str]:
     """The file system and the path in it; None for this machine's own."""
     if "://" not in target and "::" not in target:

@@ -241,3 +241,30 @@ def test_an_env_that_draws_nothing_says_so_in_one_line(capsys: pytest.CaptureFix
     code, text, err = cli(capsys, "--images", "--env-option", "draws=false", "--out", str(out))
     assert (code, err.count("--images keeps none of it"), "pictures" in text) == (0, 1, False)
     assert not beside(out).exists()
+
+
+def exported(capsys: pytest.CaptureFixture[str], source: Path, out: Path, *words: str) -> str:
+    with pytest.raises(SystemExit) as ended:
+        main(("data", "export", str(source), "--out", str(out), *words))
+    said, err = capsys.readouterr()
+    assert ended.value.code == 0, err
+    return said
+
+
+def test_records_that_are_exported_take_their_pictures_along(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    source, out = tmp_path / "o.jsonl", tmp_path / "best.jsonl"
+    assert cli(capsys, "--images", "--limit", "2", "--out", str(source))[0] == 0
+    first = source.read_text().splitlines(keepends=True)[0]
+    assert f"3 pictures in {out}.images" in exported(capsys, source, out, "--format", "jsonl")
+    assert [p.name for p in Pictures(beside(out)).all()] == [p.name for p in Pictures(beside(source)).all()]
+    source.write_text(first)
+    assert f"2 pictures in {out}.images" in exported(capsys, source, out, "--format", "jsonl", "--force")
+    assert {p.stem for p in Pictures(beside(out)).all()} == set(pictures_of(Trajectory.from_json(first)))
+    Pictures(beside(source)).path(SHA).unlink()
+    said = exported(capsys, source, tmp_path / "third.jsonl", "--format", "jsonl")
+    assert ("1 pictures in" in said, "without 1 pictures" in said) == (True, True)
+    assert "without 2 pictures" in exported(
+        capsys, source, tmp_path / "chats.jsonl", "--format", "openai", "--as", "react"
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from agentenv.pictures import Pictures
     from agentenv.trajectory import Trajectory
 
 Form = Annotated[str, typer.Option("--format", metavar="FORM", help="jsonl, sharegpt, openai, atif or parquet.")]
@@ -51,6 +52,7 @@ def export(
       agentenv data export episodes.jsonl --format parquet --out s3://bucket/episodes.parquet
     """
     from agentenv.errors import BadCall
+    from agentenv.pictures import Pictures, beside
     from agentenv.trajectory import read_jsonl
 
     if not source.is_file():
@@ -65,6 +67,7 @@ def export(
         style=style,
         force=force,
         json=json,
+        pictures=Pictures(beside(source)),
     )
 
 
@@ -79,13 +82,14 @@ def export_records(
     style: str | None,
     force: bool,
     json: bool,
+    pictures: Pictures,
 ) -> None:
     """Export as the options say, and print what came of it."""
     from agentenv.cli.tables import print_json
     from agentenv.data.export.exporting import Choice, export_to
 
     choice = Choice(success=success, min_reward=min_reward, envs=env or ())
-    done = export_to(out, form, records, choice, style=style, force=force)
+    done = export_to(out, form, records, choice, style=style, force=force, pictures=pictures)
     left = dict(sorted(done.left_out.items()))
     if json:
         return print_json(
@@ -95,10 +99,17 @@ def export_records(
                 "episodes": done.episodes,
                 "tasks": len(done.tasks),
                 "left_out": left,
+                "pictures": done.pictures,
                 "trained_on": done.trained_on or out,
             }
         )
     typer.echo(f"{done.episodes} episodes of {len(done.tasks)} tasks in {out}")
+    if done.pictures:
+        typer.echo(f"{done.pictures} pictures in {out}.images")
+    if missing := len(done.named) - done.pictures:
+        typer.echo(
+            f"without {missing} pictures; they go along with --format jsonl to a path, where their files are here"
+        )
     for reason, count in left.items():
         typer.echo(f"left out: {count} {reason}")
     typer.echo(f"What a model learns from them: agentenv eval run ... --trained-on {done.trained_on or out}")

@@ -14,8 +14,9 @@ from agentenv.data.export.atif import atif
 from agentenv.data.export.chats import openai, sharegpt
 from agentenv.data.export.table import row, schema
 from agentenv.data.parquet import write_rows
-from agentenv.data.targets import new_folder, replaced
+from agentenv.data.targets import local, new_folder, replaced
 from agentenv.errors import BadCall
+from agentenv.pictures import Pictures, beside, pictures_of
 from agentenv.trained_on import FILE, as_text
 from agentenv.trajectory import Trajectory
 
@@ -57,6 +58,10 @@ class Exported:
     """Digests."""
     trained_on: str = ""
     """Where the digests are written; empty where the records hold them."""
+    named: set[str] = field(default_factory=set)
+    """Pictures that the records name, by sha256."""
+    pictures: int = 0
+    """How many of them lie beside the file now."""
 
     def chosen(self, records: Iterable[Trajectory], choice: Choice) -> Iterator[Trajectory]:
         """The records that are exported, each counted."""
@@ -66,14 +71,23 @@ class Exported:
                 continue
             self.episodes += 1
             self.tasks.add(record.task.digest)
+            self.named.update(pictures_of(record))
             yield record
 
 
 def export_to(
-    out: str, form: str, records: Iterable[Trajectory], choice: Choice, *, style: str | None = None, force: bool = False
+    out: str,
+    form: str,
+    records: Iterable[Trajectory],
+    choice: Choice,
+    *,
+    style: str | None = None,
+    force: bool = False,
+    pictures: Pictures | None = None,
 ) -> Exported:
     """Write the chosen records to `out`: a file, or for `atif` a folder unless the name ends in `.jsonl`.
 
+    `pictures` are those of the records; our own records on this machine get theirs, every other form names none.
     BadCall where no episode is left, and nothing is written then.
     """
     if form not in FORMATS:
@@ -89,6 +103,11 @@ def export_to(
         return done
     with replaced(out, force=force) as path:
         _write(path, form, found, style)
+    place = local(out) if form == "jsonl" else None
+    if place is not None and pictures is not None:
+        own = Pictures(beside(place))
+        done.pictures, _ = pictures.copy_to(own, sorted(done.named))
+        own.keep_only(frozenset(done.named))  # no longer those of a file that was overwritten
     if form != "jsonl":
         done.trained_on = f"{out}{SIDECAR}"
         with replaced(done.trained_on, force=True) as path:
