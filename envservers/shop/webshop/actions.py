@@ -6,8 +6,14 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-_ACTION = re.compile(r"\s*(search|click)\s*\[(.*)\]\s*", re.DOTALL | re.IGNORECASE)
-_ANOTHER = re.compile(r"\]\s*(?:search|click)\s*\[", re.IGNORECASE)
+_ACTION = re.compile(r"\s*(search|click)\s*\[(.*)\]\s*\.?\s*", re.DOTALL | re.IGNORECASE)
+_ANOTHER = re.compile(r"\](?:[^\[\]]*\W)?(?:search|click)\s*\[", re.IGNORECASE)
+_WRONG = (
+    (re.compile(r"\b(?:search|click)\s*\[.*\]", re.DOTALL | re.IGNORECASE), "nothing may stand before or behind it"),
+    (re.compile(r"\b(?:search|click)\s*\[", re.IGNORECASE), "its bracket is not closed"),
+    (re.compile(r"\b(?:search|click)\s*[(\"':]", re.IGNORECASE), "what it is about stands in square brackets"),
+)
+"""What is wrong with a text that is no action, the first that fits."""
 
 
 class Verb(StrEnum):
@@ -30,7 +36,7 @@ def read_action(text: str) -> Command | str:
     """The command, or why there is none. The outermost brackets count: `click[size [large]]` clicks `size [large]`."""
     found = _ACTION.fullmatch(text)
     if not found:
-        return "write search[keywords] or click[value]"
+        return next((why for form, why in _WRONG if form.search(text)), "this is neither a search nor a click")
     if _ANOTHER.search(found[2]):
         return "only one action a turn"
     argument = " ".join(found[2].split())

@@ -6,7 +6,7 @@ import re
 
 from agentenv.agents.base import Move, Seat
 from agentenv.protocol import Action
-from envservers.shop.webshop.pages import BACK, BUY, SEPARATOR
+from envservers.shop.webshop.pages import BACK, BUY, PREV, SEPARATOR, TABS
 
 _ASIN = re.compile(r"B0[A-Z0-9]{8}")
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
@@ -39,8 +39,9 @@ class FirstHit:
 
     async def _named(self) -> list[str]:
         said = _spelled(self._wish)
+        buttons = [f"click[{text}]" for text in (BACK, PREV, BUY, *TABS)]  # a wish may well speak of features
         clicks = await self._seat.view.available_actions() or []
-        return [click for click in clicks if _spelled(click[len("click[") : -1]) in said]
+        return [c for c in clicks if c not in buttons and _spelled(c[len("click[") : -1]) in said]
 
 
 class NamedOptions(FirstHit):

@@ -88,7 +88,7 @@ def _varied(rng: random.Random, line: _Line) -> _Line:
 def _product(rng: random.Random, line: _Line, asin: str) -> Made:
     told = {name: _place(rng) for name in line.attributes}
     brand = _brand(rng)
-    style, use = rng.choice(words()["styles"]), rng.choice(words()["uses"])
+    style, use = rng.choice(words()["styles"]), rng.choice(words()["uses"][line.kind.path[0]])
     cents = rng.choice((0.99, 0.49, 0.95, 0.0, 0.5))
     price = round(max(2, int(line.price)) + cents, 2)
     sold_out = [value for values in line.options.values() for value in _sold_out(rng, values)]
@@ -104,7 +104,7 @@ def _product(rng: random.Random, line: _Line, asin: str) -> Made:
         options=line.options,
         sold_out=frozenset(sold_out),
         description=" ".join(f"{text.rstrip('.')}." for text in _description(rng, line, told, brand, style)),
-        features=tuple(_features(rng, told)),
+        features=tuple(_features(rng, line, told)),
         reviews=tuple(_reviews(rng)),
     )
     return Made(product=product, kind=line.kind, told=told)
@@ -127,7 +127,7 @@ def _brand(rng: random.Random) -> str:
 
 
 def _title(rng: random.Random, line: _Line, told: dict[str, str], brand: str, style: str, use: str) -> str:
-    said = ", ".join(name.title() for name, place in told.items() if place == "Title")
+    said = ", ".join(_headline(name) for name, place in told.items() if place == "Title")
     noun = line.kind.noun.title()
     form = rng.randrange(3)
     if form == 0:
@@ -139,21 +139,33 @@ def _title(rng: random.Random, line: _Line, told: dict[str, str], brand: str, st
     return ", ".join(filter(None, parts))
 
 
+def _headline(name: str) -> str:
+    """An attribute with capitals: `USB Port`, `Easy Install`."""
+    return " ".join(word if word.isupper() else word.capitalize() for word in _spelled(name))
+
+
+def _spelled(name: str) -> list[str]:
+    """The words of an attribute, acronyms in capitals."""
+    return [word.upper() if word.upper() in words()["acronyms"] else word for word in name.split()]
+
+
 def _sentence(rng: random.Random, name: str) -> str:
     says = rng.choice(attributes()[name])
-    return f"{name.capitalize()}: {says[0].lower()}{says[1:]}" if rng.random() < _LITERAL else says
+    first, *rest = _spelled(name)
+    return f"{' '.join([_headline(first), *rest])}: {says[0].lower()}{says[1:]}" if rng.random() < _LITERAL else says
 
 
-def _features(rng: random.Random, told: dict[str, str]) -> list[str]:
+def _features(rng: random.Random, line: _Line, told: dict[str, str]) -> list[str]:
     said = [_sentence(rng, name) for name, place in told.items() if place == "Features"]
     said += [rng.choice(attributes()[n]) for n, place in told.items() if place == "Title" and rng.random() < 0.4]
-    lines = [*said, *rng.sample(words()["extras"], rng.randint(1, 3))]
+    lines = [*said, *rng.sample(words()["extras"][line.kind.path[0]], rng.randint(1, 3))]
     rng.shuffle(lines)
     return lines
 
 
 def _description(rng: random.Random, line: _Line, told: dict[str, str], brand: str, style: str) -> list[str]:
-    about = [text.format(brand=brand, noun=line.kind.noun, style=style) for text in words()["about"]]
+    names = {"brand": brand, "noun": line.kind.noun, "many": line.kind.many, "style": style}
+    about = [text.format_map(names) for text in words()["about"]]
     said = [_sentence(rng, name) for name, place in told.items() if place == "Description"]
     lines = [*said, *rng.sample(about, rng.randint(1, 4))]
     rng.shuffle(lines)

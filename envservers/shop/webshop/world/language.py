@@ -25,6 +25,8 @@ class Kind:
     """A kind of product."""
 
     noun: str
+    many: str
+    """Several of them in words: `dress shirts`."""
     path: tuple[str, ...]
     price: float
     """Of a middling one, in dollars."""
@@ -44,11 +46,11 @@ class Phrasing:
     join: str
     price: str
 
-    def text(self, noun: str, attributes: Sequence[str], options: Mapping[str, str], price: float | None) -> str:
+    def text(self, many: str, attributes: Sequence[str], options: Mapping[str, str], price: float | None) -> str:
         """The wish."""
         chosen = self.join.join(self.option.format(name=n, value=v) for n, v in options.items())
         return self.wish.format(
-            noun=noun,
+            many=many,
             attributes=", ".join(attributes),
             options=self.options.format(chosen) if options else "",
             price="" if price is None else self.price.format(price),
@@ -63,6 +65,7 @@ def kinds() -> tuple[Kind, ...]:
     return tuple(
         Kind(
             noun=row["noun"],
+            many=row.get("many") or f"{row['noun'].removesuffix('s')}s",
             path=tuple(row["path"]),
             price=row["price"],
             attributes=tuple(row["attributes"]),
@@ -71,6 +74,12 @@ def kinds() -> tuple[Kind, ...]:
         )
         for row in data["kinds"]
     )
+
+
+@functools.cache
+def several() -> Mapping[str, str]:
+    """What several products of a kind are called, by the kind's noun."""
+    return {kind.noun: kind.many for kind in kinds()}
 
 
 @functools.cache
@@ -87,7 +96,7 @@ def phrasings(*, held_out: bool) -> tuple[Phrasing, ...]:
 
 @functools.cache
 def words() -> Mapping[str, Any]:
-    """Brands, styles, uses and the sentences that say little."""
+    """Brands, styles, uses and the sentences that say little; some go by department."""
     return _load("words.yaml")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from envservers.shop.webshop.world.catalogue import Made
-from envservers.shop.webshop.world.language import phrasings
+from envservers.shop.webshop.world.language import phrasings, several
 
 LEVELS = (4, 6, 8)
 """Steps of the solution up to which a goal has difficulty 1, 2, 3; above, 4."""
@@ -38,7 +38,7 @@ class Wish:
     def text(self) -> str:
         """The wish in words."""
         style = phrasings(held_out=self.split == "test_ood")[self.phrasing]
-        return style.text(self.noun, self.attributes, self.options, self.limit)
+        return style.text(several()[self.noun], self.attributes, self.options, self.limit)
 
     @property
     def short(self) -> str:

@@ -15,6 +15,7 @@ from envservers.shop.webshop.spec import SPEC
         ("Click[Buy Now]", "click", "Buy Now"),
         ("  search[a\n b ]  ", "search", "a b"),
         ("click[< Prev]", "click", "< Prev"),
+        ("search[red shoes].", "search", "red shoes"),
     ],
 )
 def test_the_outermost_brackets_hold_the_argument(text, verb, argument):
@@ -26,6 +27,21 @@ def test_the_outermost_brackets_hold_the_argument(text, verb, argument):
 )
 def test_what_is_no_single_action_is_told_why(text):
     assert isinstance(read_action(text), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("search[shoes] and then click[B0A1B2C3D4]", "only one action a turn"),
+        ("search[shoes] to see them", "nothing may stand before or behind it"),
+        ("I will search[shoes]", "nothing may stand before or behind it"),
+        ("search(shoes)", "what it is about stands in square brackets"),
+        ("search[shoes", "its bracket is not closed"),
+        ("think[of shoes]", "this is neither a search nor a click"),
+    ],
+)
+def test_the_reason_fits_the_mistake(text, reason):
+    assert read_action(text) == reason
 
 
 @pytest.mark.parametrize("argument", ["size [large]", "Buy Now", "a ] b", "{x}", '"q"'])
