@@ -12,9 +12,9 @@ from agentenv.protocol import Action, StepResult, Task
 from envservers.math.calculator import Refused, calculate
 from envservers.math.numbers import exact_text
 from envservers.math.replies import Answer, Kind, read_answer, read_turn
-from envservers.math.spec import SPEC
 
 CALCULATOR = "You have a calculator: calculate[expression]"
+ANOTHER_TRY = "Invalid reply: {reason}. Give one calculate[expression], or the answer on a line such as `#### 42`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class MathEnv(Env):
                 return self._judge(posed, Answer(turn.value))
             case Kind.CALCULATE:
                 return _calculated(turn.text)
-        return StepResult(observation=SPEC.malformed_text.format(reason=turn.text), info={"refused": turn.text})
+        return StepResult(observation=ANOTHER_TRY.format(reason=turn.text), info={"refused": turn.text})
 
     def solve(self, task: Task) -> Generator[Action, StepResult, None]:
         """Work the steps out, with the calculator where there is one, and answer with the last value.

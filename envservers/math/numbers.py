@@ -19,6 +19,8 @@ _COUNTS = {
 _FOUND = re.compile(rf"[0-9][0-9,]*(?:\.[0-9]+)?|\b(?:{'|'.join(_COUNTS)})\b", re.IGNORECASE)
 
 _SPACES = re.compile("(?<=[0-9])[\u00a0\u2009\u202f](?=[0-9]{3})")
+_AROUND = " \t\n\"'“”‘’✅✔✓☑\ufe0f"
+"""Quotes and check marks around an answer."""
 _SIGNS = str.maketrans({"−": "-", "–": "-", "\u2044": "/", "\u00a0": " ", "\u2009": " ", "\u202f": " "})
 _TEX = (
     (re.compile(r"\\(?:text|mathrm|mathbf|textbf)\s*\{([^{}]*)\}"), r" \1 "),
@@ -34,9 +36,9 @@ _TEX = (
 )
 _LEAD = re.compile(r"(?:so |thus |therefore |hence )?,?\s*(?:the )?(?:final )?answer(?: is)?\s*:?\s*", re.IGNORECASE)
 
-_MONEY = r"[$€£¥₹]?\s*"
+_MONEY = r"(?:US\$|(?:USD|EUR|GBP)\b|[$€£¥₹])?\s*"
 _DECIMAL = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]*)?|\.[0-9]+"
-_UNIT = r"(?:(?:sq(?:uare)? ?)?(?:mm|cm|dm|km|m|ft|in|yd|mi)(?:\^?\{?[23]\}?|[²³])|[^\W\d_][^\d\n=+*<>]{0,60})"
+_UNIT = r"(?:(?:sq(?:uare)? ?)?(?:mm|cm|dm|km|m|ft|in|yd|mi)(?:(?:\s*\^)?\{?[23]\}?|[²³])|[^\W\d_][^\d\n=+*<>]{0,60})"
 _NUMBER = re.compile(
     rf"(?P<sign>[-+]?)\s*{_MONEY}(?P<inner>[-+]?)\s*"
     rf"(?:(?P<whole>[0-9]+)\s+(?P<top>[0-9]+)\s*/\s*(?P<bottom>[0-9]+)|"
@@ -72,7 +74,7 @@ def _plain(text: str) -> str:
     for pattern, replacement in _TEX:
         text = pattern.sub(replacement, text)
     text = text.strip().removeprefix("$").strip() if text.strip().endswith("$") else text.strip()
-    text = text.removesuffix("$").rpartition("=")[2].strip()
+    text = text.removesuffix("$").rpartition("=")[2].strip(_AROUND)
     return _LEAD.sub("", text, count=1) if _LEAD.match(text) else text
 
 

@@ -21,6 +21,7 @@ MAX_BOX = 400
 _PLACE = re.compile(r"(?<!#)####(?!#)|\\boxed\s*\{")
 _CALL = re.compile(r"\bcalculate\s*\[([^\[\]\n]*)\]", re.IGNORECASE)
 _OPEN = re.compile(r"\bcalculate\s*\[", re.IGNORECASE)
+_ROUND = re.compile(r"\bcalculate\s*\(", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,8 @@ def read_answer(reply: str) -> Answer:
         value = parse_number(_after(said, place))
         if value is not None:
             return Answer(value)
-    return Answer(None, "no number stands after ####" if places else "no line says `#### number`")
+    where = "in \\boxed{}" if places and places[-1][0] != "####" else "after ####"
+    return Answer(None, f"no single number stands {where}" if places else "no line says `#### number`")
 
 
 def read_turn(reply: str) -> Turn:
@@ -72,6 +74,8 @@ def read_turn(reply: str) -> Turn:
         return Turn(Kind.REFUSED, "only one calculation a turn")
     if opened and not calls:
         return Turn(Kind.REFUSED, "calculate[ is not closed")
+    if _ROUND.search(said) and answer.value is None and not opened:
+        return Turn(Kind.REFUSED, "the brackets of calculate[expression] are square")
     if calls:
         return Turn(Kind.CALCULATE, calls[0].strip())
     return Turn(Kind.ANSWER, value=answer.value) if answer.value is not None else Turn(Kind.REFUSED, answer.reason)

@@ -59,7 +59,10 @@ def test_the_calculator_gives_values_and_takes_nothing_else():
     said = [env.step(Action(text=text)) for text in ("calculate[2 * (3 + 4)]", "calculate[1/0]", "hm", "calculate[x]")]
     assert said[0].observation == "14"
     assert said[1].observation == "No result: division by zero."
-    assert said[2].observation.startswith("Invalid reply: ")
+    assert said[2].observation == (
+        "Invalid reply: no line says `#### number`. "
+        "Give one calculate[expression], or the answer on a line such as `#### 42`."
+    )
     assert said[3].observation.startswith("No result: 'x'")
     assert not any(result.terminated or result.reward for result in said)
     assert env.step(Action(text=f"#### {ANSWER}")).success

@@ -92,7 +92,9 @@ def test_one_calculation_is_a_turn(reply, expression):
         "calculate[1 +\n1]": "not closed",
         "calculate 1 + 1": "no line says",
         "": "no line says",
-        "#### two": "no number",
+        "#### two": "no single number stands after ####",
+        "\\boxed{two}": "no single number stands in \\boxed{}",
+        "calculate(1 + 1)": "brackets of calculate[expression] are square",
         "<think>calculate[1 + 1]</think>": "no line says",
     }.items(),
 )
