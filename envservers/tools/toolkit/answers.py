@@ -50,4 +50,4 @@ def _texts(answer: object) -> list[str] | None:
 
 def _plain(text: str) -> str:
     """Case, repeated blanks, quotes around it and a full stop behind make no difference."""
-    return " ".join(text.split()).strip("\"'.").casefold()
+    return " ".join(text.split()).strip("\"'“”‘’.").casefold()

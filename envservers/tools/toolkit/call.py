@@ -28,7 +28,7 @@ def read_call(text: str) -> Call:
     if head is None and (marker := _ACTION.search(text)):
         head = _HEAD.match(text, marker.end())
     if head is None:
-        raise Refused(f'format error; answer in the form "{FORM}"')
+        raise Refused(f'format error; answer in the form "{FORM}", which is {{}} where a tool takes no arguments')
     return Call(name=head[1], arguments=_arguments(text[head.end() :].strip()))
 
 

@@ -15,7 +15,7 @@ from envservers.tools.toolkit.answers import right
         (
             "text",
             "Anna Berg",
-            ["Anna Berg", " anna  berg. ", '"Anna Berg"'],
+            ["Anna Berg", " anna  berg. ", '"Anna Berg"', "“Anna Berg”"],
             ["Anna", "Anna Bergmann", ["Anna Berg"], None],
         ),
         (

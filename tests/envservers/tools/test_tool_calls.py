@@ -35,7 +35,7 @@ def test_a_call_is_read_with_or_without_thought_and_marker(text):
     ("text", "reason"),
     [
         ("", "format error"),
-        ("get_tasks", "format error"),
+        ("get_tasks", "which is {} where a tool takes no arguments"),
         ("noop", "format error"),
         ('with Action Input: {"a": 1}', "format error"),
         ("get tasks with Action Input: {}", "format error"),

@@ -36,7 +36,7 @@ def postpone_today(s: Script) -> Slots:
     due = [t for t in s.see_tasks(project) if t.due_date == today]
     for task in at_least(2, due):
         s.update(task, due_date=today + timedelta(days=days))
-    return {"project": project.name, "days": str(days)}
+    return {"project": project.name, "days": "1 day" if days == 1 else f"{days} days"}
 
 
 @template("many")
