@@ -51,6 +51,8 @@ def print_card(about: dict[str, Any]) -> None:
     for key in LINES:
         if about[key]:
             typer.echo(f"  {key.replace('_', ' ')}: {_words(about[key])}")
+    if about["images"]:
+        typer.echo("  pictures: for those who ask, such as rollout --images")
     if about["unreplayable_because"]:
         typer.echo(f"  not replayable under these options: {about['unreplayable_because']}")
     typer.echo(f"  success: {about['success_rule']}")

@@ -268,3 +268,10 @@ def test_records_that_are_exported_take_their_pictures_along(
     assert "without 2 pictures" in exported(
         capsys, source, tmp_path / "chats.jsonl", "--format", "openai", "--as", "react"
     )
+
+
+def test_a_card_says_whether_an_env_draws(capsys: pytest.CaptureFixture[str]) -> None:
+    for env, draws in (("easel", True), ("wordle", False)):
+        with pytest.raises(SystemExit):
+            main(("envs", env))
+        assert ("\n  pictures: " in capsys.readouterr().out) is draws
