@@ -109,7 +109,8 @@ class SQLEnv(Env):
         if reply.kind in (Kind.SUBMIT, Kind.QUERY):
             try:
                 result = _run(asked.files[0], reply.text, asked.foreign)
-                right = self._same(asked, result, 0) and self._holds(asked, reply.text)
+                info["visible"] = self._same(asked, result, 0)
+                right = info["visible"] and self._holds(asked, reply.text)
                 shown, info["rows"] = result_text(result, self.rows), len(result.rows)
             except Refused as refused:
                 shown, info["error"] = f"Error: {refused}.", str(refused)

@@ -75,6 +75,7 @@ def test_an_answer_that_only_fits_the_visible_database_is_wrong():
         assert len(copied) < 10_000
         result = env.step(Action(text=copied))
         assert result.info["rows"] == len(rows)
+        assert result.info["visible"] is True
         assert result.success is False
 
 
