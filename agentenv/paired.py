@@ -94,8 +94,7 @@ def sign_flips(differences: Sequence[ArrayLike], *, seed: int, flips: int = FLIP
     p_values = [_exact(row[row != 0]) for row in rows]
     drawn = [number for number, p in enumerate(p_values) if p is None]
     if drawn:
-        d_PT = np.stack([rows[number].astype(np.float64) for number in drawn])
-        for number, p in zip(drawn, _drawn(d_PT, seed, flips), strict=True):
+        for number, p in zip(drawn, _drawn([rows[number] for number in drawn], seed, flips), strict=True):
             p_values[number] = p
     return [p for p in p_values if p is not None]
 
@@ -145,31 +144,39 @@ def _enumerated(d: NDArray[np.float64]) -> float:
     return float(np.mean(np.abs(sums) >= _threshold(d[None, :])[0]))
 
 
-def _drawn(d_PT: NDArray[np.float64], seed: int, flips: int) -> list[float]:
+def _drawn(rows: Sequence[NDArray[Any]], seed: int, flips: int) -> list[float]:
     import numpy as np
 
     rng = np.random.Generator(np.random.PCG64(seed))
-    whole_PT = _fixed(d_PT)
-    at_least_P, hits_P = _threshold(whole_PT), np.zeros(len(d_PT), dtype=np.int64)
-    tasks = d_PT.shape[1]
-    chunk = max(1, 2_000_000 // tasks)  # with `block`, bounds the memory of signs and of sums, 16 MB each
+    whole_PT = np.stack([_fixed(row) for row in rows])
+    at_least_P, hits_P = _threshold(whole_PT), np.zeros(len(rows), dtype=np.int64)
+    # either is exact, and the first is quicker
+    exact: Any = np.float32 if np.abs(whole_PT).sum(axis=1).max() < 2**23 else np.float64
+    d_TP, total_P = whole_PT.T.astype(exact), whole_PT.sum(axis=1).astype(exact)
+    tasks = len(d_TP)
+    chunk = max(1, 250_000 // tasks)  # what fits a processor's cache; with `block`, it bounds the memory too
     block = max(1, 2_000_000 // chunk)
     for start in range(0, flips, chunk):
-        signs_FT = 2.0 * rng.integers(2, size=(min(chunk, flips - start), tasks)) - 1.0
-        for first in range(0, len(d_PT), block):
+        count = min(chunk, flips - start) * tasks
+        bits = np.unpackbits(np.frombuffer(rng.bytes(-(-count // 8)), dtype=np.uint8), count=count)
+        plus_FT = bits.reshape(-1, tasks).astype(exact)
+        for first in range(0, len(rows), block):
             some = slice(first, first + block)
-            hits_P[some] += (np.abs(signs_FT @ whole_PT[some].T) >= at_least_P[some]).sum(axis=0)
+            sums_FP = 2 * (plus_FT @ d_TP[:, some]) - total_P[some]
+            hits_P[some] += (np.abs(sums_FP) >= at_least_P[some]).sum(axis=0)
     return [(int(hits) + 1) / (flips + 1) for hits in hits_P]
 
 
-def _fixed(d_PT: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each pair's differences in a unit of its own, so small that it changes nothing, and rounded to whole numbers:
-    their sums are exact, in whatever order and beside whatever other pairs they are computed."""
+def _fixed(d: NDArray[Any]) -> NDArray[np.float64]:
+    """Differences as whole numbers, so that their sums are exact in whatever order, and beside whatever other pairs,
+    they are computed; what is not whole gets a unit so small that rounding changes nothing."""
     import numpy as np
 
-    _, exponent_P1 = np.frexp(np.abs(d_PT).max(axis=1, keepdims=True))
-    whole_PT: NDArray[np.float64] = np.rint(np.ldexp(d_PT, 52 - d_PT.shape[1].bit_length() - exponent_P1))
-    return whole_PT
+    if np.issubdtype(d.dtype, np.integer) and np.abs(d.astype(np.float64)).sum() < 2**51:
+        return d.astype(np.float64)
+    _, exponent = np.frexp(np.abs(d).max())
+    whole: NDArray[np.float64] = np.rint(np.ldexp(d.astype(np.float64), 51 - len(d).bit_length() - int(exponent)))
+    return whole
 
 
 def _threshold(d_PT: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentenv.protocol import digest_of
 from evals.kept import (
     ATTEMPTS,
     CLAIMS,
@@ -23,6 +22,7 @@ from evals.kept import (
     attempts_from,
     claims_data,
     claims_from,
+    code_hash,
     rows_data,
     rows_from,
     state_hash,
@@ -93,10 +93,10 @@ def pooled(runs: Iterable[RunRow]) -> dict[Place, list[RunRow]]:
 def _table(view: View, kept: Kept, table: Place, pools: Sequence[_Pool]) -> list[Row]:
     entries = [Entry(key=pool.state, runs=pool.runs, rows=_rows(view, kept, pool)) for pool in pools]
     by_state = {pool.state: pool for pool in pools}
-    known = claims_from(kept.get(CLAIMS, table) or {})
+    known = claims_from(kept.get(CLAIMS, table, code_hash()) or {})
     rows, claims = table_rows(entries, lambda state: _attempts(view, kept, by_state[state]), known=known)
     if claims.keys() != known.keys():
-        kept.put(CLAIMS, table, digest_of(list(by_state)), claims_data(claims))
+        kept.put(CLAIMS, table, code_hash(), claims_data(claims))
     hashed = state_hash(run for pool in pools for run in pool.runs)
     return [replace(row, table_hash=hashed) for row in rows]
 

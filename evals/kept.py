@@ -31,7 +31,8 @@ STATE = (
 """What changes with a run's results, and whatever else of it is in its row."""
 
 ROWS, ATTEMPTS, CLAIMS = "rows", "attempts", "claims"
-"""Kinds of what is kept: of a pool, of a pool that is ranked, of a table."""
+"""Kinds of what is kept: of a pool and of a pool that is ranked, by the state of its runs; of a table, by the code,
+since each claim names the states of the two pools that it is on."""
 
 Place = tuple[str, ...]
 """What a pool or a table is known by."""
@@ -46,11 +47,11 @@ class Kept:
         self.fresh: dict[str, tuple[str, bytes]] = {}
         """`{key: (state, data)}`"""
 
-    def get(self, kind: str, place: Place, state: str | None = None) -> Any:
-        """What is kept there, of that state or of any; None where there is nothing."""
+    def get(self, kind: str, place: Place, state: str) -> Any:
+        """What is kept there of that state; None where there is nothing of it."""
         key = _key(kind, place)
         kept = self.fresh.get(key) or self._found.get(key) or self._view.cached([key]).get(key)
-        return json.loads(kept[1]) if kept is not None and state in (None, kept[0]) else None
+        return json.loads(kept[1]) if kept is not None and kept[0] == state else None
 
     def put(self, kind: str, place: Place, state: str, value: Any) -> None:
         """Keep it, in place of what is there."""

@@ -19,7 +19,7 @@ from written_at_random import Writer
 
 from agentenv.protocol import Outcome
 from evals.boards import board, pooled, put_together, with_breaks
-from evals.kept import CLAIMS, ROWS, Kept, state_hash
+from evals.kept import ATTEMPTS, CLAIMS, ROWS, Kept, code_hash, state_hash
 from evals.leaderboard import Row, leaderboard, row_key
 from evals.store.database import reading
 from evals.store.store import Store
@@ -153,8 +153,8 @@ def test_an_episode_makes_nothing_anew_but_its_own_row_and_the_claims_on_it(stor
         kept = Kept(view, [])
         marked = [{**row, "agent": "as it was kept"} for row in kept.get(ROWS, place, state)]
         kept.put(ROWS, place, state, marked)
-        [(section, (names, p_values))] = kept.get(CLAIMS, place[:3]).items()
-        kept.put(CLAIMS, place[:3], "any", {section: [names, [*p_values[:2], 0.123]]})  # of b and c
+        [(section, (names, p_values))] = kept.get(CLAIMS, place[:3], code_hash()).items()
+        kept.put(CLAIMS, place[:3], code_hash(), {section: [names, [*p_values[:2], 0.123]]})  # of b and c
     store.keep(kept.fresh)
     store.add_runs([new_run("more", agent="a", tasks=8)])
     slot = store.open_slots("more")[0]
@@ -163,7 +163,7 @@ def test_an_episode_makes_nothing_anew_but_its_own_row_and_the_claims_on_it(stor
     assert found["a"].measure.n == 17
     assert found["as it was kept"].measure.n == 16
     with store.view() as view:
-        [(section, (now, p_now))] = Kept(view, []).get(CLAIMS, place[:3]).items()
+        [(section, (now, p_now))] = Kept(view, []).get(CLAIMS, place[:3], code_hash()).items()
     assert [name in names for name in now] == [False, True, True]
     assert p_now[2] == 0.123
 
@@ -174,8 +174,7 @@ def test_what_another_version_kept_is_not_read(store):
     place = row_key(store.run("b"))
     with store.view() as view:
         kept = Kept(view, [])
-        [claims] = kept.get(CLAIMS, place[:3]).values()
-        kept.put(ROWS, place, "0" * 64, [])
-        kept.put(CLAIMS, place[:3], "0" * 64, {"coin": [["0" * 64, "1" * 64], [0.0]], "all": claims})
+        for kind, where in ((ROWS, place), (ATTEMPTS, place), (CLAIMS, place[:3])):
+            kept.put(kind, where, "0" * 64, "of a form that nobody knows")
     store.keep(kept.fresh)
     assert bits(board(store)) == expected
