@@ -38,7 +38,7 @@ AGE: Mapping[str, tuple[int, int]] = {
     "ship": (25, 55),
 }
 """Years between the birth of the maker, or of a ship's captain, and what is dated."""
-TOLD_BY_OBJECT = 0.45
+TOLD_BY_OBJECT = 0.6
 """Share of facts between entities that stand in the object's passage: what the subject's own leaves out."""
 LAST = "region"
 """The kind whose facts are drawn last: a region's capital is one of the places that are said to lie in it."""
@@ -163,7 +163,10 @@ class _Facts:
         if relation.back:
             leading = [e for e in self._by_kind[relation.range] if _leads(e, relation.back, entity)]
             return self._rng.choice(leading) if leading else None
-        while (other := self._rng.choice(self._by_kind[relation.range])) is entity:
+        choices = self._by_kind[relation.range]
+        if relation.type:
+            choices = [e for e in choices if e.type == relation.type] or choices
+        while (other := self._rng.choice(choices)) is entity:
             pass
         return other
 

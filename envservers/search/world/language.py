@@ -29,6 +29,8 @@ class Relation:
     nouns: Sequence[str] = ()
     """Empty for years: nothing leads on from them."""
     earlier: Sequence[str] = ()
+    type: str = ""
+    """What the object has to be, such as a shipyard, if the world has one; empty where its kind is enough."""
     mutual: bool = False
     """Whether the object has the subject for its own object: said once for both."""
     back: str = ""

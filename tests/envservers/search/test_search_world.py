@@ -18,8 +18,8 @@ from envservers.search.world.templates import templates
 from envservers.search.world.text import write_all
 
 SPLITS = ("train", "dev", "test", "test_ood")
-GOLDEN_PASSAGES = "ece78fc0115261301164611df04165d68a64a25ab19c2cfd919f984b56279519"
-GOLDEN_TASKS = "195a2fc24d8bfef531d2acf6a649396231054046106bb09fcc0c612abd4010d2"
+GOLDEN_PASSAGES = "43daec636b957d98fbf896bc765eae98f64fa570a459a4159d054bdfdb5e4ceb"
+GOLDEN_TASKS = "8f12203699c3d7fa683b7081d887cca5b0241decbb471ee81cbd8c5c6f6f2ffa"
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +93,11 @@ def test_names_and_passages_agree_on_what_a_thing_is(graph):
     ship, town = (next(e for e in graph if e.kind == kind and not e.aliases) for kind in ("ship", "place"))
     assert told[ship.id].text.startswith(f"{ship.name} was a ")
     assert told[town.id].text.startswith(f"{town.name} is a ")
+
+
+def test_ships_come_from_shipyards(graph):
+    builders = {graph[e.facts["builder"].object].type for e in graph if "builder" in e.facts}
+    assert builders == {"shipyard"}
 
 
 def test_nobody_commands_a_ship_in_childhood(graph):
