@@ -25,7 +25,7 @@ YEARS_FROM = 1400
 """Numbers from here on are years: neither added nor averaged."""
 _BEHIND = re.compile(r" (?:of|in|per|on|by|for|allowed) .*")
 """What follows the noun of a column's name."""
-_SINGULAR = ("ss", "us", "is")
+_SINGULAR = ("ss", "us", "is", "_s", "means")
 """Endings of words that are no plural all the same."""
 
 

@@ -43,7 +43,7 @@ def test_the_splits_have_their_counts_and_nothing_is_built_to_know_a_task():
 
 
 GOLDEN = {
-    "train": "9c560c2d05843a2d",
+    "train": "f43cfd774cb6b113",
     "dev": "6acad741d32fb26b",
     "test": "439a600c20c95152",
     "test_ood": "74cd3681da096545",
@@ -69,7 +69,7 @@ def test_the_databases_are_what_they_were():
     assert digest_of(seen)[:16] == GOLDEN_ROWS
 
 
-NOT_SAID = ("whose points is", "dues is", "goods is", "hours is", "citations is", "the working hours")
+NOT_SAID = ("whose points is", "dues is", "goods is", "hours is", "citations is", "means of transport are", "length_s are")
 
 
 @pytest.mark.parametrize("split", COUNTS)
