@@ -58,6 +58,14 @@ def size_of(head: bytes) -> tuple[int, int] | None:
     return (width, height) if 0 < width <= LARGEST and 0 < height <= LARGEST else None
 
 
+def _whole(path: Path, size: int) -> bool:
+    """Whether the file is there; a power cut can leave its name and nothing in it."""
+    try:
+        return path.stat().st_size == size
+    except FileNotFoundError:
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class Pictures:
     """A folder of pictures; made with the first of them."""
@@ -82,7 +90,7 @@ class Pictures:
         # aside and then renamed: nobody ever sees half a picture, also after a kill
         aside = path.with_name(f".{sha}.{os.getpid()}-{threading.get_ident()}")
         try:
-            if not path.exists():
+            if not _whole(path, len(png)):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 aside.write_bytes(png)
                 aside.replace(path)

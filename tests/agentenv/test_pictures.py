@@ -62,6 +62,11 @@ def test_equal_pictures_are_one_file_named_by_its_sha256(pictures: Pictures) -> 
     assert len([p for p in pictures.folder.rglob("*") if p.is_file()]) == 2
 
 
+def test_a_file_that_a_power_cut_has_emptied_is_written_again(pictures: Pictures) -> None:
+    pictures.path(pictures.keep(png(0))).write_bytes(b"")
+    assert file_of(pictures, pictures.keep(png(0))) == png(0)
+
+
 @pytest.mark.parametrize("name", ["", "x" * 64, SHA.upper(), SHA + "\n", SHA[:-1], f"../{SHA[3:]}", f"/{SHA[1:]}"])
 def test_only_a_sha256_leads_to_a_file(pictures: Pictures, name: str) -> None:
     with pytest.raises(BadCall, match="no sha256"):

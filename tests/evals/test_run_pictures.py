@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import easel_env
@@ -131,6 +133,33 @@ def test_a_picture_that_comes_back_after_a_sweep_is_stored_again(tmp_path):
     assert mine.keep("b")(png(0)) == first
     assert mine.sweep(lambda: ["b"]) == 0
     assert mine.pictures.path(first).exists()
+
+
+def test_what_is_stored_while_others_sweep_stays(tmp_path):
+    """Three processes' worth of threads: a run that plays never loses what it has just stored, shared or its own."""
+    folder, stop = tmp_path / "p", threading.Event()
+
+    def sweeping():
+        while not stop.is_set():
+            RunPictures(folder).sweep(lambda: ["a", "b"])
+
+    def playing(run):
+        keep = RunPictures(folder).keep(run)
+        return [keep(png(shade)) for _ in range(3) for shade in range(40)]
+
+    sweeper = threading.Thread(target=sweeping)
+    sweeper.start()
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            a, b, gone = pool.map(playing, ("a", "b", "deleted"))
+    finally:
+        stop.set()
+        sweeper.join()
+    mine = RunPictures(folder)
+    mine.sweep(lambda: ["a", "b"])
+    assert len({*a}) == 40
+    assert {*a, *b} == {path.stem for path in mine.pictures.all()} == {*gone}
+    assert mine.of("deleted") == []
 
 
 def test_reopened_attempts_keep_the_pictures_of_both_tries(store):
