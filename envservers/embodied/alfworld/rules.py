@@ -13,7 +13,7 @@ from envservers.embodied.alfworld.words import NOTHING_HAPPENS
 
 LONGEST = 200
 """Characters that a command may have; none is nearly as long."""
-_AROUND = " .,;:!\"'`“”‘’"
+_AROUND = " .,;:!\"'`“”‘’<>[]"
 """What models put around a command."""
 
 Done = tuple[State, str]
@@ -26,7 +26,7 @@ _SAME = {"goto": "go to", "look at": "examine", "toggle": "use"}
 
 
 def read(text: str) -> str:
-    """A command without capitals, needless blanks, quotes and a full stop; empty when it is too long to be one."""
+    """A command without capitals, needless blanks and the marks around it; empty when it is too long to be one."""
     return "" if len(text) > LONGEST else " ".join(text.lower().split()).strip(_AROUND)
 
 

@@ -92,6 +92,7 @@ def test_a_thing_that_is_carried_can_be_treated(actions, answer):
         '"put mug 1 in/on desk 1"',
         "“Put mug 1 in/on desk 1.”",
         "`put mug 1 in/on desk 1`",
+        "<put mug 1 in/on desk 1>",
     ],
 )
 def test_every_way_of_saying_put_puts(text):
