@@ -1,6 +1,8 @@
 import dataclasses
+from importlib.resources import files
 
 import pytest
+import yaml
 from agent_play import SPEC
 
 from agentenv.agents.parse import parse
@@ -31,6 +33,16 @@ def test_an_env_without_a_prompt_gets_one_made_from_its_card():
     assert "open left\nopen right" in opening.prompt.opening
     assert opening.format.shape in opening.prompt.opening
     assert "$" not in opening.prompt.opening
+
+
+@pytest.mark.parametrize("spec", OWN, ids=lambda spec: spec.id)
+@pytest.mark.parametrize("format", ["react", "function_calling", "code_as_action"])
+def test_what_a_prompt_has_as_rules_is_told_in_every_other_format(spec, format):
+    package, _, path = spec.prompt.partition(":")
+    own = yaml.safe_load((files(package) / path).read_text(encoding="utf-8"))
+    if not own.get("rules") or own["format"] == format or format in spec.other_prompts:
+        pytest.skip("its own prompt tells them")
+    assert own["rules"].strip() in opening_of(spec, format).prompt.opening
 
 
 def test_equal_words_have_an_equal_digest_and_others_another():
