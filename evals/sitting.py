@@ -93,7 +93,15 @@ def _print_results(store: Store, runs: Sequence[str], *, json: bool) -> None:
     print_results(row for row in rows if row.env == "all")
     for warning in warnings(rows, unread_of(store, rows)):
         typer.echo(warning)
-    typer.echo(f"Stored in {store.name}. Next: agentenv leaderboard")
+    typer.echo(f"Stored in {store.name}{_pictures_told(store, stored)}. Next: agentenv leaderboard")
+
+
+def _pictures_told(store: Store, runs: Sequence[RunRow]) -> str:
+    from evals.harness import keeps_pictures
+    from evals.store.pictures import pictures_in
+
+    folder = pictures_in(store).folder
+    return f", pictures in {folder}" if folder.exists() and any(map(keeps_pictures, runs)) else ""
 
 
 def listed(store: Store, row: RunRow) -> dict[str, Any]:

@@ -254,8 +254,9 @@ def suite_file(tmp_path):
 
 
 def test_the_command_keeps_them_and_its_settings_say_so(capsys, suite_file):
-    code, _, err = call(capsys, "eval", "run", str(suite_file), "--agent", "oracle", "--images")
+    code, out, err = call(capsys, "eval", "run", str(suite_file), "--agent", "oracle", "--images")
     assert (code, "--images keeps none" in err) == (0, False)
+    assert "agentenv.db.images. Next" in out
     with Store.open() as store:
         [row] = store.runs()
         assert row.agent_settings == {"name": "oracle", "--images": True}
