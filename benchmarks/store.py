@@ -25,17 +25,18 @@ from sqlalchemy.engine import URL
 from agentenv import agents
 from agentenv.agents import make_agent
 from agentenv.pool import EnvPool
-from agentenv.protocol import Outcome
+from agentenv.protocol import Outcome, TaskRef
 from agentenv.rollout import rollout
 from agentenv.testing import machine
 from agentenv.trajectory import Trajectory, Turn
 from evals.boards import board
 from evals.harness import play_runs, require_unchanged, start
-from evals.plan import make_plan
+from evals.plan import Plan, PlannedTask, World, make_plan
 from evals.players import Player
 from evals.store.database import writing
+from evals.store.plans import NewRun
 from evals.store.store import Store
-from evals.suite import Suite, parse
+from evals.suite import Suite, SuiteEnv, parse
 
 HERE = Path(__file__).parent
 TURNS, OBSERVATION = 10, 600
@@ -44,6 +45,8 @@ SUITES, AGENTS, TASKS, ATTEMPTS = 4, 16, 1000, 16
 """Of the large database: 1,024,000 episodes."""
 ROUNDS = 3
 PLANNED = 50_000
+WIDE = 100_000
+"""Tasks of the widest run."""
 
 
 def games(name: str = "games", **changes: object) -> Suite:
@@ -112,19 +115,22 @@ def written_per_second(url: URL, writers: int, episodes: int) -> float:
 def fill(store: Store) -> int:
     """Write `SUITES` x `AGENTS` finished runs by the database's own statements; how many episodes."""
     for number in range(SUITES):
-        mazes = {"env": "maze", "split": "train", "tasks": TASKS}
-        large = parse({"name": f"large{number}", "attempts": ATTEMPTS, "envs": [mazes]}, where="benchmark")
-        [first] = start(store, large, [Player(name="noop")])
-        with writing(store._engine) as connection:
+        [first] = start(store, _large(number), [Player(name="noop")])
+        with writing(store.engine) as connection:
             for agent in range(AGENTS):
                 given = {"first": first, "run": f"{first}-{agent}", "agent": f"agent{agent}", "shift": 31 * agent}
                 for statement in [*_copies(connection), EPISODES]:
                     connection.execute(text(statement), {k: v for k, v in given.items() if f":{k}" in statement})
             for table, key in (("slots", "run_id"), ("tasks", "run_id"), ("runs", "id")):
                 connection.execute(text(f"DELETE FROM {table} WHERE {key} = :first"), {"first": first})
-    with writing(store._engine) as connection:
+    with writing(store.engine) as connection:
         connection.execute(text("ANALYZE"))
         return connection.execute(text("SELECT SUM(tries) FROM runs WHERE suite LIKE 'large%'")).scalar_one()
+
+
+def _large(number: int) -> Suite:
+    mazes = {"env": "maze", "split": "train", "tasks": TASKS}
+    return parse({"name": f"large{number}", "attempts": ATTEMPTS, "envs": [mazes]}, where="benchmark")
 
 
 def _copies(connection: Connection) -> list[str]:
@@ -156,13 +162,54 @@ VIEW = "SELECT agent, env, n, success FROM v_leaderboard"
 
 
 def boards(url: URL) -> dict[str, float]:
-    """Seconds of the board of the large database: first, again, and by the view."""
+    """Seconds of the board of the large database: first, again, after one new episode, and by the view; and of the
+    board of a run with as many tasks as there may be."""
     with Store.open(url) as store:
         found = {"episodes": float(fill(store))}
         found["first"] = _seconds(lambda: board(store))
         found["again"] = statistics.median(_seconds(lambda: board(store)) for _ in range(5))
         found["view"] = statistics.median(_seconds(lambda: store.ask(VIEW)) for _ in range(3))
+        found["unranked"] = _after_an_episode(store, _further(store, of="noop"))
+        found["ranked"] = _after_an_episode(store, _further(store, of="agent0"))
+        found["wide"] = _after_an_episode(store, _wide(store))
     return found
+
+
+def _further(store: Store, *, of: str) -> str:
+    """A run on the first of the large suites that has played nothing yet: one more of an agent."""
+    [run] = start(store, _large(0), [Player(name="noop")])
+    with writing(store.engine) as connection:
+        changed = "UPDATE runs SET agent = :agent, agent_hash = :agent WHERE id = :run"
+        connection.execute(text(changed), {"agent": of, "run": run})
+    return run
+
+
+def _wide(store: Store) -> str:
+    """A run of very many tasks, all but a few of which have been played."""
+    refs = [TaskRef(id=f"maze/train/{i}", env="maze", split="train", index=i) for i in range(WIDE)]
+    world = World(
+        label="maze", env="maze", version="1", tasks_digest="d", split="train", options={}, max_steps=9, tasks=WIDE,
+        world="",
+    )  # fmt: skip
+    new = NewRun(
+        id="wide", batch="wide", suite=Suite(name="wide", envs=(SuiteEnv(env="maze", tasks=WIDE),), source="wide"),
+        plan=Plan(worlds=(world,), tasks=tuple(PlannedTask(label="maze", task=ref) for ref in refs), attempts=1),
+        task_limit=None, agent="noop", agent_data={"name": "noop"}, agent_settings={}, reference=False, software={},
+    )  # fmt: skip
+    store.add_runs([new])
+    played = "UPDATE tasks SET valid = 1, success = position % 2, steps_sum = 10 WHERE run_id = 'wide' AND position > 9"
+    with writing(store.engine) as connection:
+        connection.execute(text(played))
+    return new.id
+
+
+def _after_an_episode(store: Store, run: str) -> float:
+    """Seconds of the board after one more episode of the run, each time; the median."""
+    took = []
+    for slot in store.open_slots(run)[:6]:
+        store.record(run, slot.slot, 0, episode(slot.task))
+        took.append(_seconds(lambda: board(store)))
+    return statistics.median(took[1:])  # the first one finds what the new run itself has changed
 
 
 def resumed(url: URL) -> tuple[int, float]:
@@ -233,7 +280,10 @@ def section(figures: dict[str, dict], episodes: int, load: str) -> str:
                 f"board of {large:,} episodes, nothing changed since, ms",
                 lambda f: f"{1e3 * f['again']:.0f}",
             ),
-            row("the same, computed for the first time, s", lambda f: f"{f['first']:.1f}"),
+            row("after one new episode, of an agent without a rank, ms", lambda f: f"{1e3 * f['unranked']:.0f}"),
+            row("after one new episode, of a ranked agent, ms", lambda f: f"{1e3 * f['ranked']:.0f}"),
+            row(f"after one new episode, of a run of {WIDE:,} tasks beside them, s", lambda f: f"{f['wide']:.1f}"),
+            row("computed for the first time, s", lambda f: f"{f['first']:.1f}"),
             row("`v_leaderboard` over them, ms", lambda f: f"{1e3 * f['view']:.0f}"),
             row(f"resume of a plan of {figures[names[0]]['planned']:,} episodes, s", lambda f: f"{f['resume']:.2f}"),
             row("bare rollouts at 50 ms of model latency, s", lambda f: f"{f['bare']:.2f}"),
@@ -242,8 +292,11 @@ def section(figures: dict[str, dict], episodes: int, load: str) -> str:
             "",
             f"A written episode has {TURNS} turns of {OBSERVATION} characters; each writer writes {episodes} into a "
             f"run of its own. The large database has {SUITES} suites, {AGENTS} agents each, {TASKS} tasks, {ATTEMPTS} "
-            "attempts, and no turns; its board is computed from the counters and kept until a run changes. A resume is "
-            "measured from opening the database to the list of what is to be played. Rollouts are "
+            "attempts, and no turns. Its board is computed from the counters of tasks, and what it says of an agent is "
+            "kept until one of that agent's runs changes: a new episode costs the rows of its agent, by the number of "
+            "its tasks, and the agent's tests against the others, if it is ranked. Here that is a further run of one "
+            "of them, so that tasks have unequal numbers of attempts and tests take random flips. A resume is measured "
+            "from opening the database to the list of what is to be played. Rollouts are "
             f"48 mazes of at most 20 steps, 16 at once; medians of {ROUNDS} rounds in turns. SQLite writes ahead with "
             f"synchronous=NORMAL, PostgreSQL waits for the disk at each commit. {load}",
         ]
