@@ -5,6 +5,8 @@ imagined result, only where there is no other), else from what follows the last 
 line, else from a reply that is SQL as a whole. A fence ends at a line of back-ticks, so that back-ticks in a text of
 the query do no harm. What stands between `<think>` and `</think>` is never an action. Where one may look around, a
 reply ends before its second `Action:` and before an `Observation:` of its own: what comes then was imagined.
+
+Patterns that repeat are possessive or begin at the first of a run: a reply of blanks or back-ticks is read in no time.
 """
 
 from __future__ import annotations
@@ -17,9 +19,10 @@ MAX_READ = 65_536
 """Characters of a reply that are looked at."""
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _FENCE = re.compile(
-    r"`{3,}[ \t]*(?P<tag>\w*)[ \t]*\n(?P<body>.*?)(?:^[ \t]*`{3,}[ \t]*$|`{3,}\s*\Z|\Z)", re.DOTALL | re.MULTILINE
+    r"(?<!`)`{3,}+[ \t]*+(?P<tag>\w*+)[ \t]*+\n(?P<body>.*?)(?:^[ \t]*+`{3,}+[ \t]*+$|(?<!`)`{3,}+\s*+\Z|\Z)",
+    re.DOTALL | re.MULTILINE,
 )
-_ONE_LINE = re.compile(r"`{3,}[ \t]*(?:sqlite|sql)?\b(?P<body>[^\n]*?)`{3,}", re.IGNORECASE)
+_ONE_LINE = re.compile(r"(?<!`)`{3,}+[ \t]*+(?:sqlite|sql)?\b(?P<body>[^\n]*?)`{3,}+", re.IGNORECASE)
 _VERB = re.compile(
     r"^[ \t]*(?:[*_#]{0,3}action[*_]{0,3}[ \t]*:[*_]{0,3}\s*)?"
     r"(?P<verb>tables|describe|query|submit)\b[ \t]*:?(?P<rest>[^\n]*)",
@@ -31,8 +34,10 @@ _OTHER_SQL = re.compile(
     r"(?:alter|analyze|attach|begin|create|delete|drop|explain|insert|pragma|replace|update|vacuum)\b", re.IGNORECASE
 )
 NO_SQL = "there is no SQL query in a fenced block, or as the whole reply"
-_SQL = re.compile(r"(?:\s+|--[^\n]*\n|/\*.*?\*/)*(?:select|with|values)\b", re.IGNORECASE | re.DOTALL)
-_TABLE = re.compile(r"""[\[\s"'`]*([^\[\]"'`\n]{1,128}?)[\]\s"'`;.]*""")
+_SQL = re.compile(r"(?:\s+|--[^\n]*\n|/\*.*?\*/)*+(?:select|with|values)\b", re.IGNORECASE | re.DOTALL)
+_TABLE = re.compile(r"""[\[\s"'`]*+([^\[\]"'`\n]{1,128}?)[\]\s"'`;.]*""")
+MAX_TABLE = 300
+"""Characters behind `describe` that are looked at."""
 
 
 class Kind(StrEnum):
@@ -112,7 +117,7 @@ def _verb(said: str, found: re.Match[str]) -> Reply:
         stray = rest.strip(" \t.[]")
         return Reply(Kind.REFUSED, "write `tables` alone") if stray else Reply(kind)
     if kind is Kind.DESCRIBE:
-        table = _TABLE.fullmatch(rest)
+        table = _TABLE.fullmatch(rest) if len(rest) <= MAX_TABLE else None
         if table and len(table[1].split()) <= 3:
             return Reply(kind, table[1].strip())
         return Reply(Kind.REFUSED, "write `describe` and the name of one table")

@@ -1,5 +1,7 @@
 """How a reply is read."""
 
+import time
+
 import pytest
 from fruit_folder import spider
 
@@ -105,3 +107,13 @@ def test_an_empty_statement_is_not_right_where_nothing_is(tmp_path, reply):
     env.reset(make_tasks(options).get("dev", 0))
     result = env.step(Action(text=reply))
     assert (result.terminated, result.success, result.reward) == (True, False, 0.0)
+
+
+@pytest.mark.parametrize("bare", [Kind.SUBMIT, Kind.QUERY])
+@pytest.mark.parametrize("before", ["", "Action: ", T, f"{T}\n", "describe ", "query "])
+@pytest.mark.parametrize("run", [" ", "\n", "\t", "`", T, f"{T} ", "/**/", "-- x\n", "Action:", "query ", "*"])
+def test_no_reply_takes_long_to_read(run, before, bare):
+    reply = before + run * (60_000 // len(run)) + "x"
+    start = time.process_time()
+    read_reply(reply, bare=bare)
+    assert time.process_time() - start < 2.0  # milliseconds, or hours where a pattern tries every way to split a run

@@ -69,7 +69,15 @@ def test_the_databases_are_what_they_were():
     assert digest_of(seen)[:16] == GOLDEN_ROWS
 
 
-NOT_SAID = ("whose points is", "dues is", "goods is", "hours is", "citations is", "means of transport are", "length_s are")
+NOT_SAID = (
+    "whose points is",
+    "dues is",
+    "goods is",
+    "hours is",
+    "citations is",
+    "means of transport are",
+    "length_s are",
+)
 
 
 @pytest.mark.parametrize("split", COUNTS)

@@ -1,5 +1,7 @@
 """How actions are read, and that calls and texts name the same ones."""
 
+import time
+
 import pytest
 
 from envservers.shop.webshop.actions import Command, Verb, read_action
@@ -50,3 +52,12 @@ def test_a_call_and_back_is_the_same_action(argument):
         [name] = function["parameters"]["properties"]
         text = function["text"].format(**{name: argument})
         assert read_action(text) == Command(Verb(function["name"]), argument)
+
+
+@pytest.mark.parametrize("before", ["", "search[x]", "click"])
+@pytest.mark.parametrize("run", [" ", "\n", "[", "]", "] ", "search[", "click[", "search ", "."])
+def test_no_action_takes_long_to_read(run, before):
+    text = before + run * (60_000 // len(run)) + "x"
+    start = time.process_time()
+    read_action(text)
+    assert time.process_time() - start < 2.0
