@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentenv.protocol import digest_of
 from evals.kept import (
     ATTEMPTS,
     CLAIMS,
+    RANGES,
     ROWS,
     Kept,
     Place,
@@ -31,6 +33,7 @@ from evals.leaderboard import ALL, Entry, Row, attempts_of, pool_of, row_key, ro
 from evals.statistics.claims import metric_of
 from evals.statistics.published import Standing, read_published, standings
 from evals.statistics.ranking import Attempts
+from evals.statistics.tables import Sections, table_ranges
 from evals.verify.marks import mark_of, marks, told_of
 
 if TYPE_CHECKING:
@@ -77,7 +80,7 @@ def put_together(view: View, runs: Sequence[RunRow]) -> tuple[list[Row], dict[st
     for place, own in pooled(runs).items():
         tables[place[:3]].append(_Pool(place=place, runs=own, state=state_hash(own)))
     places = [(ROWS, pool.place) for pools in tables.values() for pool in pools]
-    kept = Kept(view, [*places, *((CLAIMS, table) for table in tables)])
+    kept = Kept(view, [*places, *((RANGES, table) for table in tables)])
     rows = [row for table, pools in tables.items() for row in _table(view, kept, table, pools)]
     return rows, kept.fresh
 
@@ -93,10 +96,22 @@ def pooled(runs: Iterable[RunRow]) -> dict[Place, list[RunRow]]:
 def _table(view: View, kept: Kept, table: Place, pools: Sequence[_Pool]) -> list[Row]:
     entries = [Entry(key=pool.state, runs=pool.runs, rows=_rows(view, kept, pool)) for pool in pools]
     by_state = {pool.state: pool for pool in pools}
-    known = claims_from(kept.get(CLAIMS, table, code_hash()) or {})
-    rows, claims = table_rows(entries, lambda state: _attempts(view, kept, by_state[state]), known=known)
-    if claims.keys() != known.keys():
-        kept.put(CLAIMS, table, code_hash(), claims_data(claims))
+
+    def ranges_of(sections: Sections) -> dict[str, dict[str, tuple[int, int]]]:
+        keys = {env: {run: row.key for run, row in rows.items()} for env, rows in sections.items()}
+        state = digest_of([code_hash(), keys])
+        found = kept.get(RANGES, table, state)
+        if found is not None:
+            return dict(found)
+        known = claims_from(kept.get(CLAIMS, table, code_hash()) or {})
+        made = table_ranges(
+            sections, attempts=lambda state: _attempts(view, kept, by_state[state]), seed=table, known=known
+        )
+        kept.put(CLAIMS, table, code_hash(), claims_data(made.claims))
+        kept.put(RANGES, table, state, made.ranges)
+        return made.ranges
+
+    rows = table_rows(entries, ranges_of)
     hashed = state_hash(run for pool in pools for run in pool.runs)
     return [replace(row, table_hash=hashed) for row in rows]
 

@@ -30,9 +30,9 @@ STATE = (
 )  # fmt: skip
 """What changes with a run's results, and whatever else of it is in its row."""
 
-ROWS, ATTEMPTS, CLAIMS = "rows", "attempts", "claims"
-"""Kinds of what is kept: of a pool and of a pool that is ranked, by the state of its runs; of a table, by the code,
-since each claim names the states of the two pools that it is on."""
+ROWS, ATTEMPTS, RANGES, CLAIMS = "rows", "attempts", "ranges", "claims"
+"""Kinds of what is kept: of a pool and of a pool that is ranked, by the state of its runs; of a table, by the states of
+its ranked pools; and by the code alone, since each claim names the states of the two pools that it is on."""
 
 Place = tuple[str, ...]
 """What a pool or a table is known by."""
@@ -72,7 +72,7 @@ def state_hash(runs: Iterable[RunRow]) -> str:
 def code_hash() -> str:
     """Over all source that a row may be computed by, and over what it computes with."""
     core, own = Path(agentenv.__file__).parent, Path(__file__).parent
-    hashed = hashlib.sha256(f"numpy {version('numpy')}, Python {sys.version}".encode())
+    hashed = hashlib.sha256(f"numpy {version('numpy')}, Python {sys.version_info[:2]}".encode())
     for file in [*sorted(core.glob("*.py")), *sorted(own.rglob("*.py"))]:
         hashed.update(file.read_bytes())
     return hashed.hexdigest()

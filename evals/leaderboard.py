@@ -10,7 +10,7 @@ rank is worth stands beside it, as a range.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,7 +19,7 @@ from evals import people
 from evals.statistics.measure import Counters, Measure, Tally, measure, over_envs
 from evals.statistics.pairs import MEAN_SCORE, SUCCESS
 from evals.statistics.ranking import Attempts
-from evals.statistics.tables import ByEnv, Claims, Played, table_ranges
+from evals.statistics.tables import Played, Sections, table_ranges
 
 if TYPE_CHECKING:
     from evals.store.schema import RunRow
@@ -166,13 +166,18 @@ def leaderboard(data: Iterable[tuple[RunRow, TaskCounters]]) -> list[Row]:
     tables: dict[tuple[str, ...], list[Pool]] = defaultdict(list)
     for key, pairs in pools.items():
         tables[key[:3]].append(pool_of(pairs))
-    found = []
-    for table in tables.values():
-        by_key = {pool.runs[-1].id: pool for pool in table}
-        entries = [Entry(key=key, runs=pool.runs, rows=rows_of(pool)) for key, pool in by_key.items()]
-        attempts = {key: attempts_of(pool) for key, pool in by_key.items()}
-        found += table_rows(entries, attempts.__getitem__)[0]
-    return found
+    return [row for name, table in tables.items() for row in _table(name, table)]
+
+
+def _table(name: tuple[str, ...], pools: Sequence[Pool]) -> list[Row]:
+    """From nothing but the pools."""
+    attempts = {pool.runs[-1].id: attempts_of(pool) for pool in pools}
+    entries = [Entry(key=pool.runs[-1].id, runs=pool.runs, rows=rows_of(pool)) for pool in pools]
+
+    def ranges_of(sections: Sections) -> dict[str, dict[str, tuple[int, int]]]:
+        return table_ranges(sections, attempts=attempts.__getitem__, seed=name, known={}).ranges
+
+    return table_rows(entries, ranges_of)
 
 
 def is_part(run: RunRow) -> bool:
@@ -234,12 +239,9 @@ def _whole_of_people(run: RunRow, tallies: dict[str, dict[str, Tally]]) -> dict[
 
 
 def table_rows(
-    entries: Sequence[Entry], attempts: Callable[[str], ByEnv], *, known: Claims | None = None
-) -> tuple[list[Row], Claims]:
-    """The rows of one table, section by section, with ranks and their ranges; and the claims that these rest on.
-
-    `attempts` gives those of an entry by its key, where a claim on it is not `known`.
-    """
+    entries: Sequence[Entry], ranges_of: Callable[[Sections], Mapping[str, Mapping[str, tuple[int, int]]]]
+) -> list[Row]:
+    """The rows of one table, section by section, with ranks and the ranges that `ranges_of` its sections gives."""
     names: dict[str, set[str]] = defaultdict(set)
     for entry in entries:
         names[entry.runs[-1].agent].add(_configuration(entry.runs[-1]))
@@ -249,15 +251,8 @@ def table_rows(
             on_test = row.split == TEST
             counted = replace(row, configurations=len(names[row.agent]) if on_test else None)
             sections[row.env].append((counted, entry))
-    first = entries[0].runs[-1]
-    found = table_ranges(
-        {env: _played(env, section) for env, section in sections.items()},
-        attempts,
-        seed=[first.suite_hash, first.world_hash],
-        known=known or {},
-    )
-    rows = [row for env, section in sections.items() for row in ranked([r for r, _ in section], found.ranges[env])]
-    return rows, found.claims
+    ranges = ranges_of({env: _played(env, section) for env, section in sections.items()})
+    return [row for env, section in sections.items() for row in ranked([r for r, _ in section], ranges[env])]
 
 
 def attempts_of(pool: Pool) -> dict[str, Attempts]:
@@ -377,7 +372,7 @@ def is_greedy(agent: dict[str, Any]) -> bool:
     return any(place.get("temperature") == 0 for place in places)
 
 
-def ranked(rows: Sequence[Row], ranges: dict[str, tuple[int, int]]) -> list[Row]:
+def ranked(rows: Sequence[Row], ranges: Mapping[str, tuple[int, int]]) -> list[Row]:
     """One section of a table: ranked rows by score, then references, then those that may not be ranked."""
     scores = [row.score for row in rows if row.run in ranges and row.score is not None]
     placed = []

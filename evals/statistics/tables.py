@@ -26,6 +26,10 @@ class Played:
     """That are tested together."""
 
 
+Sections = Mapping[str, Mapping[str, Played]]
+"""The ranked rows of each section of a table, by the id of their latest run."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranges:
     """What a table may say, and the claims that it rests on."""
@@ -36,9 +40,9 @@ class Ranges:
 
 
 def table_ranges(
-    sections: Mapping[str, Mapping[str, Played]],
-    attempts: Callable[[str], ByEnv],
+    sections: Sections,
     *,
+    attempts: Callable[[str], ByEnv],
     seed: Sequence[str],
     known: Claims,
 ) -> Ranges:
@@ -74,7 +78,7 @@ def _claims(
     return {pair: fresh[pair] if pair in fresh else known[pair] for pair in pairs}
 
 
-def _source(name: str, sections: Mapping[str, Mapping[str, Played]]) -> str:
+def _source(name: str, sections: Sections) -> str:
     """The section that holds the claims of this one: the only env's for the row over all envs of a suite with one."""
     envs = {env for row in sections[name].values() for env in row.envs}
     only = next(iter(envs)) if len(envs) == 1 else name

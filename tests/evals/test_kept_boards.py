@@ -19,7 +19,7 @@ from written_at_random import Writer
 
 from agentenv.protocol import Outcome
 from evals.boards import board, pooled, put_together, with_breaks
-from evals.kept import ATTEMPTS, CLAIMS, ROWS, Kept, code_hash, state_hash
+from evals.kept import ATTEMPTS, CLAIMS, RANGES, ROWS, Kept, code_hash, state_hash
 from evals.leaderboard import Row, leaderboard, row_key
 from evals.store.database import reading
 from evals.store.store import Store
@@ -174,7 +174,7 @@ def test_what_another_version_kept_is_not_read(store):
     place = row_key(store.run("b"))
     with store.view() as view:
         kept = Kept(view, [])
-        for kind, where in ((ROWS, place), (ATTEMPTS, place), (CLAIMS, place[:3])):
+        for kind, where in ((ROWS, place), (ATTEMPTS, place), (RANGES, place[:3]), (CLAIMS, place[:3])):
             kept.put(kind, where, "0" * 64, "of a form that nobody knows")
     store.keep(kept.fresh)
     assert bits(board(store)) == expected
