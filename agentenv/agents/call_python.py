@@ -23,7 +23,7 @@ MAX_LINES = 200
 NONE = "there is no call; answer with one Python call in a ```python block"
 
 _FENCE = re.compile(
-    r"^ {0,3}```[ \t]*(?:python|py)?[ \t]*\n(.*?)(?:^ {0,3}```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE | re.I
+    r"^ {0,3}```[ \t]*+(?:python|py)?[ \t]*+\n(.*?)(?:^ {0,3}```[ \t]*+$|\Z)", re.DOTALL | re.MULTILINE | re.I
 )
 _BARE = re.compile(r"[ \t>`*]*(?:(?:python|py)[ \t]+)?([A-Za-z_]\w*\(.*\))[ \t`*]*", re.ASCII)
 

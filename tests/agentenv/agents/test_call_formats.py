@@ -1,5 +1,7 @@
 """Completions that are calls: one JSON object, or one call in Python."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -166,3 +168,13 @@ PIECES = st.lists(
 def test_no_text_breaks_the_readers(format, text):
     found = read(text, format)
     assert (found.action is None) != (found.reason is None)
+
+
+@pytest.mark.parametrize("format", [JSON, CODE], ids=lambda form: form.name)
+@pytest.mark.parametrize("before", ["", "```", "```python\n", "{", "get("])
+@pytest.mark.parametrize("run", [" ", "\t", "\n", "`", "(", "[", "{", '"', "\\", "*", "get("])
+def test_no_text_takes_long_to_read(run, before, format):
+    text = before + run * (60_000 // len(run)) + "x"
+    start = time.process_time()
+    read(text, format)
+    assert time.process_time() - start < 2.0
