@@ -73,7 +73,8 @@ def _claims(
     pairs = [(name, a.key, b.key) for a, b in combinations(rows, 2)]
     missing = [pair for pair in pairs if pair not in known]
     keys = dict.fromkeys(key for _, a, b in missing for key in (a, b))
-    parts = {key: [attempts(key)[env] for env in rows[0].envs] for key in keys}
+    found = {key: attempts(key) for key in keys}
+    parts = {key: [own[env] for env in rows[0].envs] for key, own in found.items()}
     fresh = dict(zip(missing, pair_p_values([(parts[a], parts[b]) for _, a, b in missing], seed=seed), strict=True))
     return {pair: fresh[pair] if pair in fresh else known[pair] for pair in pairs}
 
