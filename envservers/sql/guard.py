@@ -2,17 +2,23 @@
 
 - A file is opened `mode=ro` and `immutable=1`; only reading passes the authorizer: no `ATTACH`, no `PRAGMA`.
 - Work is bounded by instructions of SQLite's virtual machine, never by seconds; so are texts, rows and their bytes.
+  What sorts or compares rows keeps them in temporary files, some 250 MB with texts of our own databases' bound; over
+  files of others, with their long texts, a query is broken off before the disk is full, as no fault of the query.
 - `random()` and all that depends on the clock, the time zone or the connection's past is denied. The functions of
   date and time are SQLite's own, asked through a gate that refuses `now`.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from agentenv.errors import EnvFailed
 
 Cell = str | int | float | bytes | None
 Row = tuple[Cell, ...]
@@ -26,9 +32,11 @@ MAX_SQL = 10_000
 MAX_ROWS = 10_000
 MAX_BYTES = 4_000_000
 """Of a whole result."""
-MAX_CELL = 20_000
-"""Bytes of a text while a query works; files that others made get MAX_CELL_OF_FILES."""
+MAX_CELL = 1_000
+"""Bytes of a text, and of a row that is sorted, while a query works; files that others made get MAX_CELL_OF_FILES."""
 MAX_CELL_OF_FILES = 1_000_000
+LEAST_FREE = 2_000_000_000
+"""Bytes of disk that a query over files of others leaves."""
 
 _ALLOWED = (
     "abs avg ceil ceiling char coalesce count cume_dist dense_rank exp first_value floor format glob "
@@ -95,6 +103,8 @@ class Reader:
         self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
         self._left = 0
         self._denied = ""
+        self._spills = _temporary_folder() if foreign else None
+        self._full = False
         connection = self._connection
         if foreign:
             connection.text_factory = _text
@@ -110,7 +120,7 @@ class Reader:
     def run(self, sql: str, *, most_rows: int = MAX_ROWS) -> Result:
         """Every row of a query; Refused where it fails, is not allowed, or is too much."""
         text = checked(sql)
-        self._left, self._denied = INSTRUCTIONS, ""
+        self._left, self._denied, self._full = INSTRUCTIONS, "", False
         try:
             cursor = self._connection.execute(text)
             try:
@@ -120,6 +130,8 @@ class Reader:
             finally:
                 cursor.close()
         except (sqlite3.Error, sqlite3.Warning, OverflowError, MemoryError) as error:
+            if self._full:
+                raise EnvFailed(f"less than {LEAST_FREE:,} bytes are free in {self._spills}") from None
             raise Refused(self._reason(error)) from None
 
     def close(self) -> None:
@@ -149,7 +161,8 @@ class Reader:
 
     def _progress(self) -> int:
         self._left -= STRIDE
-        return int(self._left <= 0)
+        self._full = self._spills is not None and shutil.disk_usage(self._spills).free < LEAST_FREE
+        return int(self._left <= 0 or self._full)
 
     def _authorize(self, action: int, first: str | None, second: str | None, *_: object) -> int:
         if action == sqlite3.SQLITE_FUNCTION:
@@ -176,6 +189,12 @@ class Reader:
             return found
 
         return call
+
+
+def _temporary_folder() -> str:
+    """Where SQLite keeps what does not fit into its memory."""
+    named = (os.environ.get("SQLITE_TMPDIR"), os.environ.get("TMPDIR"), "/var/tmp", "/usr/tmp", "/tmp")
+    return next((folder for folder in named if folder and os.path.isdir(folder)), ".")
 
 
 def _text(data: bytes) -> str:

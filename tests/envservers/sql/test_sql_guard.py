@@ -1,10 +1,13 @@
 """What strangers' queries may do."""
 
+import sqlite3
 import threading
 
 import pytest
 from fruit_folder import write_fruits
 
+from agentenv.errors import EnvFailed
+from envservers.sql import guard
 from envservers.sql.guard import MAX_ROWS, MAX_SQL, Reader, Refused
 
 
@@ -145,3 +148,26 @@ def test_connections_are_lent_to_one_caller_at_a_time(tmp_path):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_a_query_over_files_of_others_is_broken_off_before_the_disk_is_full(tmp_path, monkeypatch):
+    """It is no fault of the query: the episode is no failure but an error of the environment."""
+    path = tmp_path / "f.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE f (a INTEGER)")
+        connection.executemany("INSERT INTO f VALUES (?)", ((n,) for n in range(1, 901)))
+    connection.close()
+    spills = "SELECT COUNT(*) FROM (SELECT DISTINCT printf('%0500d', a.a * 1000 + b.a) FROM f a, f b WHERE a.a < 50)"
+    reader = Reader(path, foreign=True)
+    try:
+        assert reader.run(spills).rows == ((49 * 900,),)
+        monkeypatch.setattr(guard, "LEAST_FREE", 10**18)
+        with pytest.raises(EnvFailed, match="bytes are free in"):
+            reader.run(spills)
+    finally:
+        reader.close()
+    own = Reader(path)
+    assert own.run(spills).rows == ((49 * 900,),)  # bounded by the length of its texts
+    with pytest.raises(Refused, match="too big"):
+        own.run("SELECT printf('%0600d', a) || printf('%0600d', a) FROM f")
+    own.close()
