@@ -3,8 +3,8 @@
 SQL is taken from the last fenced block (tag in any case, or none; one without a tag that holds no SQL, such as an
 imagined result, only where there is no other), else from what follows the last `query` or `submit` at the start of a
 line, else from a reply that is SQL as a whole. A fence ends at a line of back-ticks, so that back-ticks in a text of
-the query do no harm. What stands between `<think>` and `</think>` is never an action. Where one may look around, a
-reply ends before its second `Action:` and before an `Observation:` of its own: what comes then was imagined.
+the query do no harm. What stands between `<think>` and `</think>` is never an action. Where one may look around,
+the first `Action:` that asks for something counts, and nothing behind an `Observation:` of the reply's own.
 
 Patterns that repeat are possessive or begin at the first of a run: a reply of blanks or back-ticks is read in no time.
 """
@@ -33,7 +33,6 @@ _OBSERVATION = re.compile(r"^[ \t]*[*_#]{0,3}observation[*_]{0,3}[ \t]*:", re.IG
 _OTHER_SQL = re.compile(
     r"(?:alter|analyze|attach|begin|create|delete|drop|explain|insert|pragma|replace|update|vacuum)\b", re.IGNORECASE
 )
-NO_SQL = "there is no SQL query in a fenced block, or as the whole reply"
 _SQL = re.compile(r"(?:\s+|--[^\n]*\n|/\*.*?\*/)*+(?:select|with|values)\b", re.IGNORECASE | re.DOTALL)
 _TABLE = re.compile(r"""[\[\s"'`]*+([^\[\]"'`\n]{1,128}?)[\]\s"'`;.]*""")
 MAX_TABLE = 300
@@ -59,11 +58,38 @@ class Reply:
     """The SQL, the table, or why there is neither."""
 
 
+NOTHING = Reply(Kind.REFUSED, "there is no SQL query in a fenced block, or as the whole reply")
+
+
 def read_reply(reply: str, *, bare: Kind) -> Reply:
     """The action of a reply; `bare`: what SQL without a verb is. Never raises."""
     said = _THOUGHT.sub(" ", reply[:MAX_READ].replace("\r\n", "\n"))
-    if bare is Kind.QUERY:
-        said = _first_turn(said)
+    if bare is Kind.SUBMIT:
+        return _read(said, bare)
+    read = [_read(part, bare) for part in _turns(said)]
+    return next((one for one in read if one != NOTHING), read[0])
+
+
+def _turns(said: str) -> list[str]:
+    """What stands under each `Action:`, up to an observation that the reply made up, where it ends.
+
+    What stands before the first belongs to it.
+    """
+    starts = [marker.end() for marker in _MARKER.finditer(said)] or [0]
+    parts: list[str] = []
+    for place, start in enumerate(starts):
+        following = _MARKER.search(said, start)
+        end = following.start() if following else len(said)
+        imagined = _OBSERVATION.search(said, start, end)
+        part = said[start if place else 0 : imagined.start() if imagined else end]
+        if said[start:end].strip():
+            parts.append(part if part.strip() else said[start:end])
+        if imagined and part.strip():
+            break
+    return parts or [said]
+
+
+def _read(said: str, bare: Kind) -> Reply:
     fences = [fence for fence in _FENCE.finditer(said) if fence["tag"].lower() in ("", "sql", "sqlite")]
     fences = [fence for fence in fences if fence["tag"] or _asks(fence["body"])] or fences
     if fences:
@@ -79,18 +105,9 @@ def read_reply(reply: str, *, bare: Kind) -> Reply:
     if one_line := _ONE_LINE.findall(said):
         return _fenced("", one_line[-1], bare)
     other = _OTHER_SQL.match((said[marked[-1].end() :] if marked else said).strip())
-    return verbs[-1] if verbs else Reply(Kind.REFUSED, "only a SELECT query is allowed" if other else NO_SQL)
-
-
-def _first_turn(said: str) -> str:
-    """Up to the second action, and to an observation that the reply made up."""
-    actions = list(_MARKER.finditer(said))
-    for action, following in zip(actions, [*actions[1:], None], strict=False):
-        end = following.start() if following else len(said)
-        imagined = _OBSERVATION.search(said, action.end(), end)
-        if said[action.end() : end].strip():
-            return said[: imagined.start() if imagined else end]
-    return said
+    if verbs:
+        return verbs[-1]
+    return Reply(Kind.REFUSED, "only a SELECT query is allowed") if other else NOTHING
 
 
 def _asks(body: str) -> bool:

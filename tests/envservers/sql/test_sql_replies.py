@@ -7,7 +7,7 @@ from fruit_folder import spider
 
 from agentenv.protocol import Action
 from envservers.sql.env import SQLEnv
-from envservers.sql.replies import Kind, Reply, read_reply
+from envservers.sql.replies import NOTHING, Kind, Reply, read_reply
 from envservers.sql.tasks import make_tasks
 
 T = "```"
@@ -66,6 +66,14 @@ def test_words_before_a_bare_query_are_told_where_it_should_stand():
         ("Action: query SELECT 1\nObservation: 1\nAction: submit SELECT 2", Reply(Kind.QUERY, "SELECT 1")),
         (f"Action: query\n{T}sql\nSELECT 1\n{T}\nAction: submit\n{T}sql\nSELECT 2\n{T}", Reply(Kind.QUERY, "SELECT 1")),
         ("Action:\n\nAction: tables", Reply(Kind.TABLES)),
+        ("Action: I look at the tables first.\nAction: tables\nAction: submit SELECT 1", Reply(Kind.TABLES)),
+        (
+            "Action: query DROP TABLE f\nAction: submit SELECT 1",
+            Reply(Kind.REFUSED, "`query` needs a SELECT query behind it"),
+        ),
+        ("Action: I look.\nObservation: a, b\nAction: submit SELECT 1", NOTHING),
+        ("query SELECT 1\nObservation: 1\nsubmit SELECT 2", Reply(Kind.QUERY, "SELECT 1")),
+        ("Observation: a, b\nThought: good.\nAction: describe a", Reply(Kind.DESCRIBE, "a")),
         ("Action: tables\n**Observation:** a, b", Reply(Kind.TABLES)),
     ],
 )
