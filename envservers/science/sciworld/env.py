@@ -9,10 +9,8 @@ from agentenv.errors import EpisodeOver, ResetNeeded
 from agentenv.protocol import Action, Outcome, StepResult, Task
 from envservers.science.sciworld.functions import spoken
 from envservers.science.sciworld.pool import Pool, pool_of
+from envservers.science.sciworld.proof import FULL
 from envservers.science.sciworld.world import World
-
-FULL = 100
-"""The score of success."""
 
 
 class SciWorld(Env):

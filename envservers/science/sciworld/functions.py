@@ -47,6 +47,8 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("reset_task", "", "", "Forget what was focused on and what progress was made; the world stays as it is."),
 )
 
+AROUND = " .,;:!\"'`“”‘’"
+"""What models put around an action."""
 NAMES = frozenset(row[0] for row in ROWS)
 
 
@@ -68,7 +70,7 @@ FUNCTIONS: tuple[Mapping[str, Any], ...] = tuple(_function(*row) for row in ROWS
 
 def spoken(text: str) -> str:
     """An action, or a function's name and argument, as the simulator's text on one line."""
-    line = " ".join(text.encode("utf-8", "replace").decode().split())[:LONGEST_TEXT]
+    line = " ".join(text.encode("utf-8", "replace").decode().split())[:LONGEST_TEXT].strip(AROUND)
     name, _, rest = line.partition(" ")
     if name.lower() not in NAMES:
         return line

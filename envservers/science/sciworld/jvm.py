@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from py4j.java_gateway import GatewayClient, GatewayParameters, JavaGateway
+from py4j.java_gateway import GatewayClient, GatewayConnection, GatewayParameters, JavaGateway
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from agentenv.errors import EnvFailed
@@ -56,6 +56,8 @@ class Jvm:
             port=self._launched.port, auth_token=self._launched.token, read_timeout=call_s, auto_field=False
         )
         self._gateway = _Gateway(gateway_parameters=parameters)
+        self._undelayed = 0
+        """Connections whose answers come at once."""
         with self.calls("start"):
             java = self._gateway.jvm
             # The simulator tells its every move on the standard output; this comes before it opens it.
@@ -97,6 +99,8 @@ class Jvm:
                 self.end()
                 raise EnvFailed(self._death(what))
             try:
+                if self._gateway.connections != self._undelayed:
+                    self._undelay()
                 yield
             except Py4JJavaError as exc:
                 raise EnvFailed(f"{what}: the simulator raised {exc.java_exception.toString()}") from exc
@@ -106,6 +110,15 @@ class Jvm:
             except (KeyboardInterrupt, SystemExit):  # the call still runs in there
                 self.end()
                 raise
+
+    def _undelay(self) -> None:
+        """Have long answers sent at once: by default their second part waits 40 ms for the receipt of the first."""
+        server = self._gateway.java_gateway_server
+        field = server.getClass().getDeclaredField("connections")
+        field.setAccessible(True)
+        for connection in list(field.get(server)):
+            connection.getSocket().setTcpNoDelay(True)
+        self._undelayed = self._gateway.connections
 
     def _death(self, what: str) -> str:
         code = self._launched.process.returncode
@@ -157,6 +170,13 @@ class Jvm:
 class _Client(GatewayClient):  # type: ignore[misc]
     """Raises a lost connection as it is; the library sends some calls again and writes to the root logger."""
 
+    made = 0
+    """Connections so far: one, and another when an object is freed in the middle of a call."""
+
+    def _create_connection(self) -> GatewayConnection:
+        self.made += 1
+        return super()._create_connection()
+
     def send_command(self, command: str, retry: bool = True, binary: bool = False) -> str:
         connection = self._get_connection()
         try:
@@ -171,6 +191,12 @@ class _Client(GatewayClient):  # type: ignore[misc]
 class _Gateway(JavaGateway):  # type: ignore[misc]
     def _create_gateway_client(self) -> GatewayClient:
         return _Client(gateway_parameters=self.gateway_parameters)
+
+    @property
+    def connections(self) -> int:
+        """How many were made so far."""
+        made: int = self._gateway_client.made
+        return made
 
     def close_quietly(self) -> None:
         """Drop every connection; objects that are freed later are not told to the machine."""

@@ -1,8 +1,9 @@
-"""Which variations the simulator's own solution solves, and by what trajectory; those that it fails make no task.
+"""Which variations have a solution that was played, and by what trajectory; those without make no task.
 
     python -m envservers.science.sciworld.proof [--kind boil] [--split test] [--each 10]
 
-plays solutions and adds a line for each to `proof.tsv`; those that are there are not played again.
+plays solutions and adds a line for each to `proof.tsv`; those that are there are not played again. Where the
+simulator's own solution fails, other ways are tried; one that succeeds goes to `solutions.jsonl`.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentenv.protocol import digest_of
+from envservers.science.sciworld.other_ways import keep, other_ways
 
 if TYPE_CHECKING:
     from envservers.science.sciworld.pool import Pool
 
 PROOF = Path(__file__).with_name("proof.tsv")
+FULL = 100
+"""The score of success."""
 HEAD = ("task", "variation", "steps", "score", "digest")
 
 
@@ -50,7 +54,7 @@ def proof() -> dict[tuple[str, int], Played]:
 def unsolved(task: str, variation: int) -> bool:
     """Whether the solution was played and fails."""
     played = proof().get((task, variation))
-    return played is not None and played.score < 100
+    return played is not None and played.score < FULL
 
 
 def play(pool: Pool, task: str, variation: int, actions: Sequence[str]) -> Played:
@@ -64,6 +68,21 @@ def play(pool: Pool, task: str, variation: int, actions: Sequence[str]) -> Playe
     world.close()
     seen = [[action, move.text, move.score] for action, move in zip(("look around", *actions), moves, strict=False)]
     return Played(task, variation, len(moves) - 1, moves[-1].score, digest_of(seen)[:16])
+
+
+def prove(pool: Pool, task: str, variation: int) -> Played:
+    """Play the solution, and where it fails other ways until one succeeds, which is kept."""
+    solution = pool.solution(task, variation, "")
+    first = play(pool, task, variation, solution)
+    if first.score == FULL:
+        return first
+    world = pool.load(task, variation, "")
+    world.close()
+    for way in other_ways(world.goal, solution):
+        if (played := play(pool, task, variation, way)).score == FULL:
+            keep(task, variation, way[: played.steps])
+            return played
+    return first
 
 
 def wanted(kinds: Iterable[str], split: str | None, each: int | None) -> Iterator[tuple[str, int]]:
@@ -98,9 +117,9 @@ def main() -> None:
     for task, variation in wanted(asked.kind, asked.split, asked.each):
         if (task, variation) in proof():
             continue
-        played = play(pool, task, variation, pool.solution(task, variation, ""))
+        line = prove(pool, task, variation).line() + "\n"
         with PROOF.open("a", encoding="utf-8") as file:
-            file.write(played.line() + "\n")
+            file.write(line)
 
 
 if __name__ == "__main__":

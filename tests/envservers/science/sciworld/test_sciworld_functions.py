@@ -26,7 +26,9 @@ def test_any_other_text_stays_as_it_is(text):
     assert spoken(text) == text
 
 
-def test_blanks_become_one_and_a_long_text_is_cut():
+def test_blanks_become_one_marks_around_go_and_a_long_text_is_cut():
+    for text in ("look around.", '"look around"', "`look around`", "“look around”!"):
+        assert spoken(text) == "look around"
     assert spoken("  open \n\t door  to kitchen ") == "open door to kitchen"
     assert len(spoken("look around " + "x" * 60_000)) == LONGEST_TEXT
 
