@@ -129,11 +129,11 @@ def _checked(body: _Body, *, cut: bool) -> Parsed:
 
 @functools.cache
 def _marker(format: Format) -> re.Pattern[str]:
-    """A marker: at most three blanks, Markdown heading or emphasis, the word in any case, a colon."""
+    """A marker: at most three blanks, Markdown heading or emphasis, the word in any case, a colon; also said twice."""
     words = "|".join(re.escape(w) for w in (format.thought, format.action, format.observation))
     return re.compile(
         rf"^ {{0,3}}(?:#{{1,6}} +)?(?P<lead>\*{{1,3}}|_{{1,3}})?(?P<word>{words})"
-        rf"(?P<close>(?P=lead))?[ \t]*:(?P<after>(?P=lead))?",
+        rf"(?P<close>(?P=lead))?[ \t]*:(?P<after>(?P=lead))?(?:[ \t]*(?P=word)[ \t]*:)*",
         re.MULTILINE | re.IGNORECASE,
     )
 

@@ -32,6 +32,8 @@ def test_a_marker_in_the_middle_of_a_thought_is_no_action():
         ("Action: `get 2 stick`", "get 2 stick"),
         ("action: get 2 stick", "get 2 stick"),
         ("Action: look", "look"),
+        ("Action: Action: look", "look"),
+        ("Action: action : Action:\nlook", "look"),
         ("**Action:** get 2 stick", "get 2 stick"),
     ],
 )
