@@ -22,6 +22,8 @@ ODD_ACTIONS: tuple[str, ...] = (
     "noop",
     "x" * 60_000,  # close to the largest action that a session lets through
     "a b " * 15_000,
+    " " * 5_000 + "x",  # runs that a careless pattern tries to split in every way
+    f"```{' ' * 5_000}x",
     "[" * 5_000,
     "9" * 5_000,
     "🦊 ünïcödé 漢字 \u202etxet\u202c \ufffd",
