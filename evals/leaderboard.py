@@ -248,9 +248,8 @@ def table_rows(
     sections: dict[str, list[tuple[Row, Entry]]] = defaultdict(list)
     for entry in entries:
         for row in entry.rows:
-            on_test = row.split == TEST
-            counted = replace(row, configurations=len(names[row.agent]) if on_test else None)
-            sections[row.env].append((counted, entry))
+            told = replace(row, configurations=len(names[row.agent])) if row.split == TEST else row
+            sections[row.env].append((told, entry))
     ranges = ranges_of({env: _played(env, section) for env, section in sections.items()})
     return [row for env, section in sections.items() for row in ranked([r for r, _ in section], ranges[env])]
 
