@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from agentenv.env import Env
 from agentenv.errors import EpisodeOver, ResetNeeded
 from agentenv.protocol import Action, StepResult, Task
+from envservers.games.command import command
 from envservers.games.maze.layout import Position, after, distances, exits, is_open
 
 DIRECTIONS = ("up", "down", "left", "right")
@@ -92,8 +93,8 @@ class MazeEnv(Env):
 
 
 def read_move(text: str) -> str | None:
-    """The direction that `text` names, in any case and spacing; None for anything else."""
-    return MOVES.get(" ".join(text.lower().split())) if len(text) <= LONGEST_TEXT else None
+    """The direction that `text` names, in any case and spacing, also in quotes or brackets; None for anything else."""
+    return MOVES.get(command(text)) if len(text) <= LONGEST_TEXT else None
 
 
 def _absolute(walk: Walk) -> str:

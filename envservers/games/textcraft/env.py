@@ -11,16 +11,21 @@ from itertools import islice, product
 from agentenv.env import Env
 from agentenv.errors import EpisodeOver, ResetNeeded
 from agentenv.protocol import Action, Outcome, StepResult, Task
+from envservers.games.command import command
 from envservers.games.textcraft.recipes import MAX_COUNT, Recipe, Slot, item_id, parse_craft, parse_slot
 from envservers.games.textcraft.table import WORLDS
 from envservers.games.textcraft.tasks import table_world, world_of
 from envservers.games.textcraft.world import World
 
 MAX_ECHO = 200
-"""Characters of an action that a reply repeats."""
+"""Characters of an action that a reply repeats, and of the reason that follows them."""
 
 MAX_SPELLINGS = 64
 """Of one shown recipe in `available_actions`."""
+
+FORMS = "the actions are get N ITEM, inventory, and craft N ITEM using N ITEM, N ITEM"
+COUNTED = f"every ingredient needs a count, 1 to {MAX_COUNT}, before its name"
+GET_FORM = f"write get, then a count from 1 to {MAX_COUNT}, then one item"
 
 _GET = re.compile(r"get ([0-9]+) (.+)", re.DOTALL)
 _CRAFT = re.compile(r"craft (.+ using .+)", re.DOTALL)
@@ -68,14 +73,15 @@ class TextCraft(Env):
     def step(self, action: Action) -> StepResult:
         """Do one action; one that cannot be done changes nothing."""
         state = self._running()
-        text = " ".join(action.text.lower().split())
+        text = command(action.text)
         if text == "inventory":
             return StepResult(observation=_inventory(state))
         if match := _GET.fullmatch(text):
             return self._get(state, text, match[1], match[2])
-        if (match := _CRAFT.fullmatch(text)) and (wanted := parse_craft(match[1])):
-            return self._craft(state, wanted)
-        return _refused(f"Could not execute {text}")
+        if match := _CRAFT.fullmatch(text):
+            wanted = parse_craft(match[1])
+            return self._craft(state, wanted) if wanted else _refused(f"Could not execute {text}", COUNTED)
+        return _refused(f"Could not execute {text}", GET_FORM if text.startswith("get ") else FORMS)
 
     def _running(self) -> State:
         if self._state is None:
@@ -87,26 +93,39 @@ class TextCraft(Env):
     def _get(self, state: State, text: str, count: str, rest: str) -> StepResult:
         slot = parse_slot(f"{count} {rest}")
         if slot is None:
-            return _refused(f"Could not execute {text}")
+            return _refused(f"Could not execute {text}", GET_FORM)
         if slot.name not in self._world.graph.raw:
-            return _refused(f"Could not find {rest}")
+            return _refused(f"Could not find {rest}", self._not_raw(slot.name))
         held = dict(state.held)
         if held.get(slot.name, 0) + slot.count > MAX_COUNT:
-            return _refused(f"Could not execute {text}")
+            return _refused(f"Could not execute {text}", f"you cannot hold more than {MAX_COUNT} of an item")
         held[slot.name] = held.get(slot.name, 0) + slot.count
         self._state = replace(state, held=tuple(held.items()))
         return StepResult(observation=f"Got {slot}")
+
+    def _not_raw(self, name: str) -> str:
+        if name in self._world.graph.members:
+            return "it is a kind of item, and those of the kind must be crafted"
+        if name in self._world.graph.makes:
+            return "it must be crafted"
+        return "there is no raw material of that name"
 
     def _craft(self, state: State, wanted: Recipe) -> StepResult:
         held = dict(state.held)
         spent: Counter[str] = Counter()
         for slot in wanted.slots:
             spent[slot.name] += slot.count
-        if any(held.get(name, 0) < count for name, count in spent.items()):
-            return _refused(f"Could not find enough items to craft {item_id(wanted.result)}")
+        for name, count in spent.items():
+            if held.get(name, 0) < count:
+                why = f"you hold {held.get(name, 0)} of {count} {name}"
+                if name in self._world.graph.members:
+                    why += ", a kind of item; write the name of one that you hold"
+                return _refused(f"Could not find enough items to craft {item_id(wanted.result)}", why)
         recipe = next((r for r in self._world.makers(wanted.result) if self._fits(wanted, r)), None)
         if recipe is None:
-            return _refused(f"Could not find a valid recipe for {wanted.result}")
+            known = "no command makes it with exactly these counts and ingredients"
+            why = known if self._world.makers(wanted.result) else "no command makes an item of that name"
+            return _refused(f"Could not find a valid recipe for {wanted.result}", why)
         for name, count in spent.items():
             held[name] -= count
         held[recipe.result] = held.get(recipe.result, 0) + recipe.count
@@ -164,8 +183,12 @@ def _inventory(state: State) -> str:
     return "Inventory: " + "".join(f"[{name}] ({count}) " for name, count in state.held)
 
 
-def _refused(text: str) -> StepResult:
-    return StepResult(observation=text if len(text) <= MAX_ECHO else text[:MAX_ECHO] + "...")
+def _refused(text: str, why: str) -> StepResult:
+    return StepResult(observation=f"{_cut(text)}: {_cut(why)}.")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_ECHO else text[:MAX_ECHO] + "..."
 
 
 def _matched(world: World, entries: Sequence[Slot], slots: Sequence[Slot]) -> bool:

@@ -8,8 +8,9 @@ from collections.abc import Generator
 from agentenv.env import Env
 from agentenv.errors import EpisodeOver, ResetNeeded
 from agentenv.protocol import Action, StepResult, Task
+from envservers.games.command import bare, command
 from envservers.games.wordle.feedback import answer_index, mark, members
-from envservers.games.wordle.words import guess_set, guesses, vocabulary_text
+from envservers.games.wordle.words import LENGTH, guess_set, guesses, vocabulary_text
 
 TRIES = 6
 LONGEST_TEXT = 64
@@ -44,12 +45,13 @@ class Wordle(Env):
             outcome = "success" if self._success else "failure"
             raise EpisodeOver(f"this game of Wordle has ended ({outcome}); reset or close", outcome=outcome)
         self._tries += 1
-        guess = read_guess(action.text)
+        guess = read_letters(action.text)
+        fault = fault_of(guess)
         if guess == self._hidden:
             self._success = True
         elif self._tries == TRIES:
             self._success = False
-        return self._result(mark(self._hidden, guess) if guess else "invalid word")
+        return self._result(f"invalid word: {fault}" if fault else mark(self._hidden, guess))
 
     def available_actions(self) -> list[str] | None:
         """The list of words that may be guessed."""
@@ -92,15 +94,28 @@ class Wordle(Env):
 
 def read_guess(text: str) -> str:
     """The guessed word in lower case; empty where `text` is none of the list."""
-    if len(text) > LONGEST_TEXT or not text.isascii():
+    word = read_letters(text)
+    return "" if fault_of(word) else word
+
+
+def read_letters(text: str) -> str:
+    """What `text` guesses, in lower case and without the marks around it; empty where it is not one piece."""
+    if len(text) > LONGEST_TEXT or not bare(text.strip()).isascii():
         return ""
-    parts = text.lower().split()
-    if len(parts) > 1 and parts[0] == "guess":
-        del parts[0]
+    first, _, rest = command(text).partition(" ")
+    parts = bare(rest).split() if rest and bare(first) == "guess" else [first, *rest.split()]
     if len(parts) > 1 and any(len(part) > 1 for part in parts):
         return ""
-    word = "".join(parts)
-    return word if word in guess_set() else ""
+    return "".join(parts)
+
+
+def fault_of(word: str) -> str:
+    """Why `word` cannot be guessed, for a player to read; empty where it can."""
+    if word in guess_set():
+        return ""
+    if len(word) == LENGTH and word.isalpha():
+        return "it is not in the list of words"
+    return f"write one word of {LENGTH} letters"
 
 
 def _spelled(word: str) -> Action:

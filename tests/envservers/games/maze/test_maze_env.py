@@ -66,8 +66,11 @@ def test_a_bump_leaves_the_position_unchanged(text):
     assert say(env, text) == env.last
 
 
-@pytest.mark.parametrize("text", ["move down", "down", "Move Down", " move \t down\n", "DOWN"])
-def test_case_blanks_and_a_missing_move_do_not_change_a_move(text):
+@pytest.mark.parametrize(
+    "text",
+    ["move down", "down", "Move Down", " move \t down\n", "DOWN", "move down.", "`move down`", "[down]", "“down”"],
+)
+def test_case_blanks_marks_around_it_and_a_missing_move_do_not_change_a_move(text):
     assert "position 1, 0." in say(start(), text).observation
 
 
@@ -75,7 +78,6 @@ NONSENSE = {
     "another verb": "jump",
     "empty": "",
     "two moves": "move down move right",
-    "a dot": "move down.",
     "half a move": "move",
     "an emoji": "\U0001f4a5",
     "a control character": "\x00down",

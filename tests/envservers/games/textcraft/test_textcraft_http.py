@@ -19,10 +19,11 @@ def test_a_generic_ingredient_is_filled_by_a_member_and_the_goal_is_rewarded_onc
     created, *steps = [reply.json() for reply in play(*generic)]
     assert created["observation"] == f"Crafting commands:\n{STICK_WORLD}\n\nGoal: craft stick."
     assert [step["observation"] for step in steps] == [
-        "Could not find planks",
+        "Could not find planks: it is a kind of item, and those of the kind must be crafted.",
         "Got 4 oak logs",
         "Crafted 4 minecraft:oak_planks",
-        "Could not find enough items to craft minecraft:stick",
+        "Could not find enough items to craft minecraft:stick: you hold 0 of 2 planks, a kind of item; "
+        "write the name of one that you hold.",
         "Crafted 4 minecraft:stick",
     ]
     assert [step["reward"] for step in steps] == [0.0, 0.0, 0.0, 0.0, 1.0]

@@ -5,17 +5,24 @@ from craft_play import STICK_WORLD, env_with, fixed, say, seen, solved
 
 from agentenv.errors import EpisodeOver, ResetNeeded
 from agentenv.protocol import Action
-from envservers.games.textcraft.env import MAX_ECHO, TextCraft
+from envservers.games.textcraft.env import COUNTED, FORMS, GET_FORM, MAX_ECHO, TextCraft
 from envservers.games.textcraft.spec import SPEC
+
+PLANKS_REFUSED = "Could not find planks: it is a kind of item, and those of the kind must be crafted."
+UNKNOWN = "there is no raw material of that name"
+EXACT = "no command makes it with exactly these counts and ingredients"
 
 
 def test_any_single_member_fills_a_generic_ingredient_and_the_generic_word_itself_does_not():
     env = fixed("stick", STICK_WORLD)
     assert env.last.observation == f"Crafting commands:\n{STICK_WORLD}\n\nGoal: craft stick."
-    assert seen(env, "get 2 planks") == ["Could not find planks"]
+    assert seen(env, "get 2 planks") == [PLANKS_REFUSED]
     assert seen(env, "get 4 oak logs") == ["Got 4 oak logs"]
     assert seen(env, "craft 4 oak planks using 1 oak logs") == ["Crafted 4 minecraft:oak_planks"]
-    assert seen(env, "craft 4 stick using 2 planks") == ["Could not find enough items to craft minecraft:stick"]
+    assert seen(env, "craft 4 stick using 2 planks") == [
+        "Could not find enough items to craft minecraft:stick: you hold 0 of 2 planks, a kind of item; "
+        "write the name of one that you hold."
+    ]
     before = seen(env, "inventory")
     assert before == ["Inventory: [oak logs] (3) [oak planks] (4) "]
     (won,) = say(env, "craft 4 stick using 2 oak planks")
@@ -39,32 +46,35 @@ def test_the_goal_pays_once_and_a_step_after_the_end_is_an_error_that_changes_no
 @pytest.mark.parametrize(
     ("text", "reply"),
     [
-        ("inventory now please", "Could not execute inventory now please"),
+        ("inventory now please", f"Could not execute inventory now please: {FORMS}."),
         ("Get 1 oak logs", "Got 1 oak logs"),
-        ("get 1 oak logs, 1 birch logs", "Could not find oak logs, 1 birch logs"),
-        ("craft 4 stick  using  2 oak planks", "Could not find enough items to craft minecraft:stick"),
-        ("get 5", "Could not execute get 5"),
+        ("get 1 oak logs, 1 birch logs", f"Could not find oak logs, 1 birch logs: {UNKNOWN}."),
+        (
+            "craft 4 stick  using  2 oak planks",
+            "Could not find enough items to craft minecraft:stick: you hold 0 of 2 oak planks.",
+        ),
+        ("get 5", f"Could not execute get 5: {GET_FORM}."),
         ("  INVENTORY\t", "Inventory: You are not carrying anything."),
         ("get 1 minecraft:oak_logs", "Got 1 oak logs"),
-        ("get 1 stick", "Could not find stick"),
-        ("get 1 stick of butter", "Could not find stick of butter"),
-        ("get 0 oak logs", "Could not execute get 0 oak logs"),
-        ("get -1 oak logs", "Could not execute get -1 oak logs"),
-        ("get 1.5 oak logs", "Could not execute get 1.5 oak logs"),
-        ("get ٣ oak logs", "Could not execute get ٣ oak logs"),
+        ("get 1 stick", "Could not find stick: it must be crafted."),
+        ("get 1 stick of butter", f"Could not find stick of butter: {UNKNOWN}."),
+        ("get 0 oak logs", f"Could not execute get 0 oak logs: {GET_FORM}."),
+        ("get -1 oak logs", f"Could not execute get -1 oak logs: {GET_FORM}."),
+        ("get 1.5 oak logs", f"Could not execute get 1.5 oak logs: {GET_FORM}."),
+        ("get ٣ oak logs", f"Could not execute get ٣ oak logs: {GET_FORM}."),
         ("get 9999 oak logs", "Got 9999 oak logs"),
         ("get 0009 oak logs", "Got 9 oak logs"),
-        ("get 10000 oak logs", "Could not execute get 10000 oak logs"),
-        ("get 99999999999999999999999 oak log", "Could not execute get 99999999999999999999999 oak log"),
-        ("get oak logs", "Could not execute get oak logs"),
-        ("gets 1 oak logs", "Could not execute gets 1 oak logs"),
-        ("craft 4 stick", "Could not execute craft 4 stick"),
-        ("craft 4 stick using", "Could not execute craft 4 stick using"),
-        ("craft 4 stick using oak planks", "Could not execute craft 4 stick using oak planks"),
-        ("craft 4 stick using 2 oak planks,", "Could not execute craft 4 stick using 2 oak planks,"),
-        ("craft using 2 oak planks", "Could not execute craft using 2 oak planks"),
-        ("", "Could not execute "),
-        ("get 1 oak logs\nget 1 oak logs", "Could not find oak logs get 1 oak logs"),
+        ("get 10000 oak logs", f"Could not execute get 10000 oak logs: {GET_FORM}."),
+        ("get 99999999999999999999999 oak log", f"Could not execute get 99999999999999999999999 oak log: {GET_FORM}."),
+        ("get oak logs", f"Could not execute get oak logs: {GET_FORM}."),
+        ("gets 1 oak logs", f"Could not execute gets 1 oak logs: {FORMS}."),
+        ("craft 4 stick", f"Could not execute craft 4 stick: {FORMS}."),
+        ("craft 4 stick using", f"Could not execute craft 4 stick using: {FORMS}."),
+        ("craft 4 stick using oak planks", f"Could not execute craft 4 stick using oak planks: {COUNTED}."),
+        ("craft 4 stick using 2 oak planks, ,2", f"Could not execute craft 4 stick using 2 oak planks, ,2: {COUNTED}."),
+        ("craft using 2 oak planks", f"Could not execute craft using 2 oak planks: {FORMS}."),
+        ("", f"Could not execute : {FORMS}."),
+        ("get 1 oak logs\nget 1 oak logs", f"Could not find oak logs get 1 oak logs: {UNKNOWN}."),
     ],
 )
 def test_each_form_of_action_has_one_reading(text, reply):
@@ -72,6 +82,13 @@ def test_each_form_of_action_has_one_reading(text, reply):
     assert seen(env, text) == [reply]
     if not reply.startswith("Got"):
         assert env.snapshot().held == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["`get 1 oak logs`", "Get 1 oak logs.", "[get 1 oak logs]", "“get 1 oak logs”", "**get 1 oak logs**"]
+)
+def test_marks_around_an_action_make_no_difference(text):
+    assert seen(fixed("stick", STICK_WORLD), text) == ["Got 1 oak logs"]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +106,7 @@ def test_garbage_is_answered_shortly_and_changes_nothing(text):
     env = fixed("stick", STICK_WORLD)
     (result,) = say(env, text)
     assert result.observation.startswith("Could not")
-    assert len(result.observation) <= MAX_ECHO + 3
+    assert len(result.observation) <= 2 * (MAX_ECHO + len("...")) + len(": .")
     assert (result.reward, result.terminated, env.snapshot().held) == (0.0, False, ())
 
 
@@ -113,7 +130,8 @@ def test_a_craft_that_is_not_exactly_a_recipe_is_refused_and_costs_nothing(text)
     say(env, "get 1 birch logs", "craft 4 birch planks using 1 birch logs")
     held = env.snapshot().held
     result = text.partition(" using ")[0].split(" ", 2)[2]
-    assert seen(env, text) == [f"Could not find a valid recipe for {result}"]
+    why = EXACT if result == "stick" else "no command makes an item of that name"
+    assert seen(env, text) == [f"Could not find a valid recipe for {result}: {why}."]
     assert env.snapshot().held == held
 
 
@@ -133,7 +151,7 @@ def test_the_same_item_named_twice_is_paid_twice():
     """One plank held does not pay for two entries of one plank each."""
     env = fixed("barrel", "craft 1 oak planks using 1 oak logs\ncraft 1 barrel using 1 planks, 1 oak planks")
     say(env, "get 1 oak logs", "craft 1 oak planks using 1 oak logs")
-    refused = "Could not find enough items to craft minecraft:barrel"
+    refused = "Could not find enough items to craft minecraft:barrel: you hold 1 of 2 oak planks."
     assert seen(env, "craft 1 barrel using 1 oak planks, 1 oak planks") == [refused]
     assert env.snapshot().held == (("oak planks", 1),)
 
@@ -141,7 +159,9 @@ def test_the_same_item_named_twice_is_paid_twice():
 def test_getting_over_the_largest_count_in_parts_is_refused():
     env = fixed("stick", STICK_WORLD)
     say(env, "get 9999 oak logs")
-    assert seen(env, "get 1 oak logs") == ["Could not execute get 1 oak logs"]
+    assert seen(env, "get 1 oak logs") == [
+        "Could not execute get 1 oak logs: you cannot hold more than 9999 of an item."
+    ]
     assert env.snapshot().held == (("oak logs", 9999),)
 
 
@@ -149,7 +169,7 @@ def test_a_tag_that_no_group_names_is_got_under_its_own_name_and_one_that_is_cra
     env = fixed("torch")  # in world 0 of our table
     replies = seen(env, "get 1 coals", "get 1 stone crafting materials", "get 1 wool", "get 1 wooden slabs")
     assert replies[:2] == ["Got 1 coals", "Got 1 stone crafting materials"]
-    assert replies[2:] == ["Could not find wool", "Could not find wooden slabs"]
+    assert replies[2:] == [PLANKS_REFUSED.replace("planks", kind) for kind in ("wool", "wooden slabs")]
 
 
 def test_available_actions_are_the_inventory_the_shown_gets_and_the_shown_crafts_spelled_out():

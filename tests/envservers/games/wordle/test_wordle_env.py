@@ -10,6 +10,7 @@ from envservers.games.wordle.words import answers, guesses
 
 WRONG = ["adieu", "crane", "moist", "lucky", "vivid", "pouch"]
 """Six valid words, none of them hidden below."""
+NOT_LISTED = "it is not in the list of words"
 
 
 def game(word: str, **options) -> Wordle:
@@ -32,8 +33,12 @@ def test_the_vocabulary_is_shown_only_by_option():
     assert text.partition("vocabulary: ")[2].split(", ") == list(guesses())
 
 
-@pytest.mark.parametrize("text", ["ADIEU", "adieu", "a d i e u", " A  d i\te u\n", "guess adieu", "guess a d i e u"])
-def test_case_and_blanks_do_not_change_a_guess(text):
+LOOSE = ["ADIEU", "adieu", "a d i e u", " A  d i\te u\n", "guess adieu", "guess a d i e u"]
+MARKED = ["adieu.", '"ADIEU"', "“adieu”", "[a d i e u]", "Guess: adieu", 'guess "adieu".', "**adieu**", "`guess adieu`"]
+
+
+@pytest.mark.parametrize("text", [*LOOSE, *MARKED])
+def test_case_blanks_and_marks_around_it_do_not_change_a_guess(text):
     assert say(game("those"), text).observation == "b b b y b"
 
 
@@ -47,7 +52,9 @@ INVALID = {
     "blank": " ",
     "six letters": "adieus",
     "two words": "adieu crane",
-    "a dot": "adieu.",
+    "a dot within": "adi.eu",
+    "commas": "a, d, i, e, u",
+    "a letter that only looks like one": "\u212aiosk",
     "an accent": "\u00e4dieu",
     "an emoji": "\U0001f4a5",
     "a control character": "\x00",
@@ -60,7 +67,8 @@ INVALID = {
 @pytest.mark.parametrize("text", INVALID.values(), ids=INVALID)
 def test_an_invalid_word_is_said_to_be_one_and_uses_up_one_try(text):
     result = say(game("those"), text)
-    assert result == StepResult(observation="invalid word", info={"tries_left": 5})
+    why = NOT_LISTED if text == "zzzzz" else "write one word of 5 letters"
+    assert result == StepResult(observation=f"invalid word: {why}", info={"tries_left": 5})
 
 
 def test_the_word_guess_can_be_guessed():
@@ -71,7 +79,7 @@ def test_six_invalid_words_end_the_game_as_a_failure_after_the_sixth():
     env = game("those")
     results = [say(env, "zzzzz") for _ in range(TRIES)]
     assert [r.terminated for r in results] == [False] * 5 + [True]
-    assert results[-1].observation == "invalid word"
+    assert results[-1].observation == f"invalid word: {NOT_LISTED}"
     assert results[-1].success is False
 
 
