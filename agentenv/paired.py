@@ -27,6 +27,9 @@ ENUMERATED = 16
 LONGEST = 20_000
 """Bound on the sum of sizes up to which the law of whole numbers is computed; its square is the work."""
 
+_TOGETHER = 16
+"""Pairs that random flips are applied to at once."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paired:
@@ -154,17 +157,29 @@ def _drawn(rows: Sequence[NDArray[Any]], seed: int, flips: int) -> list[float]:
     exact: Any = np.float32 if np.abs(whole_PT).sum(axis=1).max() < 2**23 else np.float64
     d_TP, total_P = whole_PT.T.astype(exact), whole_PT.sum(axis=1).astype(exact)
     tasks = len(d_TP)
-    chunk = max(1, 250_000 // tasks)  # what fits a processor's cache; with `block`, it bounds the memory too
-    block = max(1, 2_000_000 // chunk)
+    chunk = max(1, 250_000 // tasks)  # what fits a processor's cache
     for start in range(0, flips, chunk):
         count = min(chunk, flips - start) * tasks
         bits = np.unpackbits(np.frombuffer(rng.bytes(-(-count // 8)), dtype=np.uint8), count=count)
         plus_FT = bits.reshape(-1, tasks).astype(exact)
-        for first in range(0, len(rows), block):
-            some = slice(first, first + block)
-            sums_FP = 2 * (plus_FT @ d_TP[:, some]) - total_P[some]
+        for first in range(0, len(rows), _TOGETHER):
+            some = slice(first, first + _TOGETHER)
+            sums_FP = 2 * _product(plus_FT, d_TP[:, some]) - total_P[some]
             hits_P[some] += (np.abs(sums_FP) >= at_least_P[some]).sum(axis=0)
     return [(int(hits) + 1) / (flips + 1) for hits in hits_P]
+
+
+def _product(plus_FT: NDArray[Any], d_TP: NDArray[Any]) -> NDArray[Any]:
+    """[F, P] by parts that are too small for several threads: these would wait for each other longer than they work,
+    many times so where other processes want the cores."""
+    import numpy as np
+
+    product_FP = np.empty((len(plus_FT), d_TP.shape[1]), dtype=plus_FT.dtype)
+    part = max(1, 200_000 // d_TP.size)
+    for start in range(0, len(plus_FT), part):
+        some = slice(start, start + part)
+        np.matmul(plus_FT[some], d_TP, out=product_FP[some])
+    return product_FP
 
 
 def _fixed(d: NDArray[Any]) -> NDArray[np.float64]:
