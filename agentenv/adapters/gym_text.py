@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from gymnasium import Space, spaces
 
+_AROUND = " \t\r\n.`\"'“”‘’"
+
 
 class BadText(ValueError):
     """A text that is no action of the space; the message says what would be."""
@@ -48,12 +50,26 @@ def grammar(space: Space[Any]) -> str:
     raise TypeError(f"no text form for the space {space}")
 
 
+def schema(space: Space[Any]) -> Mapping[str, Any]:
+    """The JSON Schema of an action; in detail for single values, by `grammar` for the others."""
+    match space:
+        case spaces.Discrete():
+            first = int(space.start)
+            return {"type": "integer", "minimum": first, "maximum": first + int(space.n) - 1}
+        case spaces.Text():
+            example = next(iter(sorted(space.character_set))) * max(1, space.min_length)
+            return {"type": "string", "description": grammar(space), "examples": [example]}
+        case spaces.Dict():
+            return {"type": "object", "description": grammar(space)}
+    return {"type": "array", "description": grammar(space)}
+
+
 def parse_action(space: Space[Any], text: str) -> Any:
-    """The action that `text` names; BadText when it names none."""
+    """The action that `text` names; BadText when it names none. Around JSON, quotes and a full stop are read over."""
     if isinstance(space, spaces.Text):
         return _checked(space, text)
     try:
-        value = json.loads(text)
+        value = json.loads(text.strip(_AROUND))
     except (ValueError, RecursionError):
         raise BadText(f"expected {grammar(space)}") from None
     return _checked(space, _from_json(space, value))

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentenv.env import Env
 from agentenv.errors import BadCall, EnvUnavailable, EpisodeOver, ResetNeeded, UnknownEnv, UnknownOption
+from agentenv.functions import function
 from agentenv.protocol import Action, Outcome, StepResult, Task, digest_of
 from agentenv.registry import Concurrency, EnvSpec, Option
 
@@ -61,7 +62,7 @@ def spec_for(name: str, success_return: float | str | None = None) -> EnvSpec:
             f"set the option success_return (`--env-option success_return=1.0`, "
             f"or `{id}.success_return=1.0` for `agentenv serve`)"
         )
-    grammar, max_steps = _probe(gym_id)
+    grammar, schema, max_steps = _probe(gym_id)
     return EnvSpec(
         id=id,
         version=f"{VERSION}+gymnasium.{gymnasium.__version__}",
@@ -73,6 +74,7 @@ def spec_for(name: str, success_return: float | str | None = None) -> EnvSpec:
         max_steps=max_steps,
         success_rule="the return is at least success_return when the env terminates or its whole time limit is played",
         action_grammar=grammar,
+        functions=(function("act", "Do one action.", "{action}", action=schema),),
         options=(
             Option(
                 name="success_return",
@@ -116,7 +118,9 @@ def _gym_spec(gym_id: str) -> GymSpec:
     except ImportError as exc:
         raise EnvUnavailable(f"{PREFIX}{gym_id} is unavailable: {exc}") from exc
     except gymnasium.error.Error as exc:
-        raise UnknownEnv(f"no environment {PREFIX}{gym_id}: {exc}") from exc
+        versions = [name for name in gymnasium.registry if name.rpartition("-v")[0] == plain_id]
+        hint = f"; write {PREFIX}{versions[-1]}" if versions else ""
+        raise UnknownEnv(f"no environment {PREFIX}{gym_id}: {exc}{hint}") from exc
 
 
 def _make(gym_id: str) -> gymnasium.Env[Any, Any]:
@@ -129,15 +133,16 @@ def _make(gym_id: str) -> gymnasium.Env[Any, Any]:
         raise EnvUnavailable(f"{PREFIX}{gym_id} is unavailable: {exc}") from exc
 
 
-def _probe(gym_id: str) -> tuple[str, int]:
-    """The grammar of its actions and its time limit in steps."""
-    from agentenv.adapters.gym_text import grammar, supported
+def _probe(gym_id: str) -> tuple[str, Mapping[str, Any], int]:
+    """The grammar of its actions, their JSON Schema, and its time limit in steps."""
+    from agentenv.adapters.gym_text import grammar, schema, supported
 
     env = _make(gym_id)
     try:
         if not supported(env.action_space):
             raise BadCall(f"{PREFIX}{gym_id}: actions of the space {env.action_space} have no text form")
-        return grammar(env.action_space), _gym_spec(gym_id).max_episode_steps or DEFAULT_MAX_STEPS
+        limit = _gym_spec(gym_id).max_episode_steps or DEFAULT_MAX_STEPS
+        return grammar(env.action_space), schema(env.action_space), limit
     finally:
         env.close()
 
@@ -187,12 +192,15 @@ class GymText(Env):
         self._return = 0.0
 
     def reset(self, task: Task) -> StepResult:
-        """Seed and reset the wrapped env; the first observation says what an action looks like."""
+        """Seed and reset the wrapped env; the first observation says what an action and the goal are."""
         from agentenv.adapters.gym_text import grammar, render
 
         observation, info = self._env.reset(seed=task.seed)
         self._running, self._played, self._return = True, 0, 0.0
-        head = f"Environment: {self.gym_id}. An action is {grammar(self._env.action_space)}.\n"
+        head = (
+            f"Environment: {self.gym_id}. An action is {grammar(self._env.action_space)}. "
+            f"The goal is a sum of rewards of at least {self.success_return:g}.\n"
+        )
         return StepResult(observation=head + f"Observation: {render(observation)}", info=_json_only(info))
 
     def step(self, action: Action) -> StepResult:

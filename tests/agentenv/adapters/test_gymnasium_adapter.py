@@ -10,6 +10,7 @@ from gymnasium import spaces
 from agentenv.adapters.gym_text import BadText, grammar, parse_action, plain, render, supported
 from agentenv.adapters.gymnasium import GymText, spec_for, wire_id
 from agentenv.errors import BadCall, EpisodeOver, ResetNeeded, UnknownEnv, UnknownOption
+from agentenv.functions import Call, FunctionTable
 from agentenv.protocol import Action, Outcome, StepResult
 from agentenv.registry import EnvSpec
 from agentenv.testing import check_env
@@ -74,6 +75,36 @@ def test_an_env_without_threshold_is_refused_until_the_option_says_what_success_
 def test_an_unknown_env_is_named_with_gymnasiums_hint():
     with pytest.raises(UnknownEnv, match=r"FrozenLak-v1.*FrozenLake"):
         spec_for("gym:FrozenLak-v1")
+
+
+def test_an_id_without_its_version_is_answered_with_the_whole_one():
+    with pytest.raises(UnknownEnv, match=r"gym:FrozenLake: .*; write gym:FrozenLake-v1$"):
+        spec_for("gym:FrozenLake")
+
+
+@pytest.mark.parametrize("text", ["2.", '"2"', "`2`", "“2”", " 2\n"])
+def test_quotes_and_a_full_stop_around_an_action_make_no_difference(text):
+    assert parse_action(spaces.Discrete(3), text) == 2
+
+
+@pytest.mark.parametrize(
+    ("space", "value"),
+    [
+        (spaces.Discrete(3, start=-1), -1),
+        (spaces.Box(-1, 1, (2,), np.float32), [0.5, -1]),
+        (spaces.MultiBinary(2), [0, 1]),
+        (spaces.Text(4), "ab"),
+    ],
+)
+def test_a_call_of_act_makes_the_action(one_move, space, value):
+    table = FunctionTable.of(spec_for(one_move(space=space), 0.5).functions)
+    text = table.action(Call(name="act", arguments={"action": value}))
+    assert plain(parse_action(space, text)) == value
+
+
+def test_the_first_observation_tells_the_goal():
+    _, first = made(spec_for("gym:FrozenLake-v1"))
+    assert "The goal is a sum of rewards of at least 0.7.\n" in first.observation
 
 
 def test_splits_of_seeds_do_not_meet():
