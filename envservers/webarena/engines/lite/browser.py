@@ -326,15 +326,16 @@ class Browser:
         return response
 
     def _put(self, tab: _Tab, url: str, response: SiteResponse | None) -> None:
+        """Show an answer: a page or a text. A picture or a font, which only an address leads to, is no page."""
+        if response is not None and not response.content_type.startswith("text/"):
+            response = None
         tab.unreachable = response is None
         if response is None:
             tab.page = Page(url, BLANK_SOURCE)
             return
         source = response.body.decode()
-        if response.content_type.startswith("text/plain"):
+        if not response.content_type.startswith("text/html"):
             source = f"<!doctype html><html><head></head><body><pre>{escape(source)}</pre></body></html>"
-        elif not response.content_type.startswith("text/html"):
-            raise UnsupportedMarkup(f"{url} is {response.content_type}")
         tab.page = self._page(url, source)
         if "#" in url:
             self._show_fragment(tab.page, url.partition("#")[2])

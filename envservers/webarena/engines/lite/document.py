@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from typing import Any
 
 from lxml import etree
@@ -144,7 +146,7 @@ def set_to_markup(element: Element) -> None:
     elif element.tag == "input":
         element.value = attrs.get("value", "")
         element.checked = "checked" in attrs
-        if element.kind == "number" and element.value and not NUMBER.fullmatch(element.value):
+        if element.kind == "number" and element.value and number_of(element.value) is None:
             element.value = ""
     elif element.tag == "select":
         options = options_of(element)
@@ -156,8 +158,23 @@ def set_to_markup(element: Element) -> None:
             option.checked = True
 
 
-NUMBER = re.compile(r"-?(\d+(\.\d+)?|\.\d+)([eE][-+]?\d+)?")
+def number_of(text: str) -> Fraction | None:
+    """The number that a number field's text stands for, None where it is none: as in browsers, within a double's range.
+
+    So no exponent or row of digits that somebody types makes a number of millions of digits.
+    """
+    if not _NUMBER.fullmatch(text):
+        return None
+    near = float(text)
+    if math.isinf(near):
+        return None
+    return Fraction(text) if near and len(text) <= LONGEST_NUMBER else Fraction(near)
+
+
+_NUMBER = re.compile(r"-?(\d+(\.\d+)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 """A floating-point number as HTML has it."""
+LONGEST_NUMBER = 400
+"""Characters of a number that are read exactly; a longer one is the double next to it."""
 
 
 def options_of(select: Element) -> list[Element]:

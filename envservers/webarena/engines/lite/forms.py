@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from envservers.webarena.engines.lite.document import (
-    NUMBER,
     Document,
     Element,
     disabled,
+    number_of,
     option_disabled,
     options_of,
     set_to_markup,
@@ -74,7 +74,7 @@ def entries(form: Element, button: Element | None) -> Pairs:
 
 def value_sent(field: Element) -> str:
     """The value of a text field; a number field that shows no number has none."""
-    if field.tag == "input" and field.kind == "number" and not NUMBER.fullmatch(field.value):
+    if field.tag == "input" and field.kind == "number" and number_of(field.value) is None:
         return ""
     return field.value
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from envservers.webarena.engines import refusals
 from envservers.webarena.engines.chromium.keys import read_keys
 from envservers.webarena.engines.lite import pointer
-from envservers.webarena.engines.lite.document import NUMBER, Element, options_of
+from envservers.webarena.engines.lite.document import Element, number_of, options_of
 from envservers.webarena.engines.lite.forms import add_text, choose, choose_next, takes_text, toggle
 from envservers.webarena.engines.lite.messages import plain
 from envservers.webarena.engines.lite.names import option_label
@@ -117,7 +117,7 @@ def _next_radio(page: Page, radio: Element, by: int) -> None:
 
 
 def _spin(field: Element, by: int) -> None:
-    value = Fraction(field.value) if NUMBER.fullmatch(field.value) else Fraction(0)
+    value = number_of(field.value) or Fraction(0)
     low, high, step = (field.attrs.get(name) or "" for name in ("min", "max", "step"))
     value += by * Fraction(1 if step in ("", "any") else step)
     if low:

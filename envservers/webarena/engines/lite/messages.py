@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from envservers.webarena.engines.lite.document import NUMBER, Document, Element
+from envservers.webarena.engines.lite.document import Document, Element, number_of
 from envservers.webarena.engines.lite.validation import missing
 
 
@@ -56,9 +56,9 @@ def _email(value: str) -> str:
 
 
 def _number(element: Element) -> str:
-    if not NUMBER.fullmatch(element.value):
+    value = number_of(element.value)
+    if value is None:
         return "Please enter a number."
-    value = Fraction(element.value)
     low, high, step = (element.attrs.get(name) or "" for name in ("min", "max", "step"))
     if low and value < Fraction(low):
         return f"Value must be greater than or equal to {low}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from envservers.webarena.engines.lite.document import NUMBER, Document, Element, disabled, options_of
+from envservers.webarena.engines.lite.document import Document, Element, disabled, number_of, options_of
 
 _EMAIL = re.compile(
     r"[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
@@ -68,9 +68,9 @@ def _wrong(element: Element) -> bool:
 
 
 def _number_wrong(element: Element) -> bool:
-    if not NUMBER.fullmatch(element.value):
+    value = number_of(element.value)
+    if value is None:
         return True
-    value = Fraction(element.value)
     low, high, step = (element.attrs.get(name) or "" for name in ("min", "max", "step"))
     if low and value < Fraction(low):
         return True

@@ -9,6 +9,9 @@ from typing import NamedTuple
 from envservers.webarena.sites.shop.prices import Price, Rules, price_of
 from envservers.webarena.state.database import Db, Row, Value
 
+LONGEST_TERM = 60
+"""Characters of a word that is searched for; no product has a longer one, and SQLite refuses very long patterns."""
+
 _ITEMS = """
 SELECT product.id, product.sku, product.name, product.slug, brand.name AS brand, brand.slug AS brand_slug, category_id,
        price_cents, special_cents, stock, picture, product.created_at, popularity,
@@ -129,7 +132,7 @@ def _marks(values: list[int]) -> str:
 
 def search(db: Db, text: str) -> list[int]:
     """Ids of products that hold every word, best first; else words that begin so, else parts of words."""
-    terms = re.findall(r"\w+", text.lower())[:8]
+    terms = [term[:LONGEST_TERM] for term in re.findall(r"\w+", text.lower())[:8]]
     if not terms:
         return []
     for query in (" ".join(f'"{term}"' for term in terms), " ".join(f'"{term}"*' for term in terms)):

@@ -20,10 +20,11 @@ from envservers.webarena.act import Act, Verb
 from envservers.webarena.engines import refusals
 from envservers.webarena.engines.engine import Cookie, EngineFailed, UnsupportedMarkup
 from envservers.webarena.engines.lite.browser import Browser
-from envservers.webarena.engines.lite.document import parse
+from envservers.webarena.engines.lite.document import number_of, parse
 from envservers.webarena.engines.lite.engine import LiteEngine
 from envservers.webarena.engines.lite.page import SCREEN_LINES, SCROLL_LINES, Page
 from envservers.webarena.engines.lite.styles import read_styles
+from envservers.webarena.engines.lite.validation import shown_invalid
 from envservers.webarena.site import SiteResponse
 
 LONG = "".join(f"<h2>Part {n}</h2>" for n in range(150)) + "<p><a href='/b'>Last</a></p>"
@@ -227,15 +228,31 @@ def test_redirects_end(tmp_path: Path) -> None:
     assert browse(tmp_path, play) == refusals.UNREACHABLE
 
 
-def test_plain_text_is_shown_and_other_files_are_refused(tmp_path: Path) -> None:
-    async def play(engine: LiteEngine) -> list[str]:
+def test_plain_text_is_shown_and_a_picture_is_no_page(tmp_path: Path) -> None:
+    async def play(engine: LiteEngine) -> tuple[list[str], str]:
         await engine.act(Act(verb=Verb.GOTO, text="http://shop.test/plain"), "")
         shown = await texts(engine)
-        with pytest.raises(UnsupportedMarkup, match="image/svg"):
-            await engine.act(Act(verb=Verb.GOTO, text="http://shop.test/picture"), "")
-        return shown
+        await engine.act(Act(verb=Verb.GOTO, text="http://shop.test/picture"), "")
+        return shown, (await engine.view(full=True)).root.name
 
-    assert browse(tmp_path, play) == ["a <b> & c"]
+    assert browse(tmp_path, play) == (["a <b> & c"], refusals.UNREACHABLE)
+
+
+@pytest.mark.parametrize("typed", ["1e9999999999", "-1e9999999999", "1e-9999999999", "9" * 10_000, "0." + "1" * 10_000])
+def test_a_number_of_any_length_costs_no_time(typed: str) -> None:
+    document = parse(page("<label>Pieces <input type='number' min='1' max='99'></label>").body.decode())
+    number = next(element for element in document.elements if element.tag == "input")
+    number.value = typed
+    start = time.perf_counter()
+    assert shown_invalid(document, number)
+    assert time.perf_counter() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("12", 12), ("1e3", 1000), (".5", 0.5), ("1e-9999", 0), ("1e309", None), ("1,2", None)]
+)
+def test_a_number_lies_within_the_range_of_a_double(text: str, value: float | None) -> None:
+    assert number_of(text) == value
 
 
 @pytest.mark.parametrize("key", ["", "9999", "-1", "x"])

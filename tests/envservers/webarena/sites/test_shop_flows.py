@@ -8,6 +8,7 @@ import pytest
 from web_browsing import Browser
 
 from envservers.webarena.sites.shop import SITE
+from envservers.webarena.sites.shop.catalogue import search
 from envservers.webarena.sites.shop.prices import price_of
 from envservers.webarena.state.database import Row
 
@@ -448,3 +449,8 @@ def test_search_finds_a_product_by_its_name_and_by_a_part_of_its_number(guest: B
     assert product["name"] in guest.text
     guest.get(f"/search?q={product['sku'][:8]}")
     assert product["name"] in guest.text
+
+
+@pytest.mark.parametrize("word", ["\u65e5" * 19_000, "a" * 19_000, "%" * 19_000])
+def test_a_word_of_any_length_is_searched_for(guest: Browser, word: str) -> None:
+    assert search(guest.db, word) == []
