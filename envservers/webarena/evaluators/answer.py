@@ -57,7 +57,12 @@ class Answer:
         return self._list(reply) if self.many else self._one(reply)
 
     def _one(self, reply: str) -> Verdict:
-        found = _distinct(READERS[Kind(self.type)](reply))
+        kind = Kind(self.type)
+        if kind is not Kind.TEXT and replies.in_other_words(reply):
+            return self._verdict(False, "the answer says what the value is not, or a bound of it")
+        if kind is Kind.MONEY and replies.in_other_money(reply):
+            return self._verdict(False, "another currency than the sites have")
+        found = _distinct(READERS[kind](reply))
         if not found:
             return self._verdict(False, f"no {self.type} in the answer")
         if len(found) > 1:

@@ -45,6 +45,12 @@ _MARKED = re.compile(
     rf"(?P<sign>(?<!\w)[-−]\s?)?(?:\$|USD\s?)\s?(?P<a>[-−]?(?:{_NUMBER}))|(?<![\w.])(?P<b>[-−]?(?:{_NUMBER}))\s?(?:USD|dollars?)\b",
     re.IGNORECASE,
 )
+_FOREIGN = re.compile(r"[€£¥₹]|\b(?:EUR|GBP|CHF|JPY|euros?|pounds?|yen)\b", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"(?i:\bnot|n['’]t|\bnever|\b(?:more|less|fewer|other|rather) than|\bat (?:least|most))"
+    r"(?: (?:be|the|exactly|on|number|order))?[ (\"'*#$]*(?=[-−]?\.?\d|(?i:yes|no)\b|[A-Z][a-z]{2,8}\.? \d)"
+    r"|\d(?: [a-z]{1,12})? or (?:more|less|fewer)\b"
+)
 _DIGITS = re.compile(r"(?<![\w.])#?(\d+)(?![\w])(?!\.\d)")
 _YES_NO = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
 _LEAD = re.compile(r"^(?:(?:the|my|final)\s+)*(?:answer\s+is|answer)\s*[:=]?\s*", re.IGNORECASE)
@@ -70,12 +76,17 @@ def plain(text: str) -> str:
 
 
 def text_of(reply: str) -> str:
-    """A reply that is one text: without a lead such as `Answer:`, outer quotes and a full stop."""
-    text = _LEAD.sub("", plain(reply))
-    stripped = text.rstrip(".!").strip()
+    """A reply that is one text: without a lead such as `Answer:`, outer quotes or stars of bold print, a full stop."""
+    text = _LEAD.sub("", _unmarked(plain(reply)))
+    stripped = _unmarked(text.rstrip(".!").strip())
     if len(stripped) >= 2 and stripped[0] == stripped[-1] and stripped[0] in "\"'`":
         stripped = stripped[1:-1].strip()
     return stripped.rstrip(".").strip()
+
+
+def _unmarked(text: str) -> str:
+    """Without the two stars that make a whole text bold in Markdown."""
+    return text[2:-2].strip() if len(text) > 4 and text.startswith("**") and text.endswith("**") else text
 
 
 def dates(reply: str) -> list[str]:
@@ -109,6 +120,16 @@ def amounts(reply: str) -> list[Decimal]:
 def identifiers(reply: str) -> list[str]:
     """Every run of digits, without leading zeros: `#000000170` is 170."""
     return [digits.lstrip("0") or "0" for digits in _DIGITS.findall(_without_dates(reply))]
+
+
+def in_other_words(reply: str) -> bool:
+    """Whether a reply says of a value that it is not this one, or names a bound of it: `not 12`, `more than 12`."""
+    return _BESIDE.search(" ".join(reply.split())) is not None
+
+
+def in_other_money(reply: str) -> bool:
+    """Whether a reply names a currency that is not the sites' one."""
+    return _FOREIGN.search(reply) is not None
 
 
 def truths(reply: str) -> list[str]:

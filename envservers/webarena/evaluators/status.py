@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from envservers.webarena.evaluators.evidence import Evidence, Verdict
 from envservers.webarena.evaluators.log import Request
+from envservers.webarena.evaluators.replies import text_of
 
 LONGEST = 500
 """Characters of the reply."""
@@ -41,7 +42,7 @@ def says_no(answer: str) -> bool:
     text = answer.strip()
     if not text or len(text) > LONGEST:
         return False
-    if _SAYS_NO.match(text):
+    if _SAYS_NO.match(text) or text_of(text) == "n/a":
         return True
     try:
         value = json.loads(text)

@@ -83,7 +83,10 @@ def test_the_log_must_have_some_requests_and_must_not_have_others() -> None:
     assert not search.matches(logged("/search", query=(("q", "pot"),)))
 
 
-@pytest.mark.parametrize("text", ["N/A", " n/a ", '"N/A"', "N/A: the coupon has expired", '{"status": "not found"}'])
+@pytest.mark.parametrize(
+    "text",
+    ["N/A", " n/a ", '"N/A"', "**N/A**", "Answer: N/A", "N/A: the coupon has expired", '{"status": "not found"}'],
+)
 def test_these_say_that_it_cannot_be_done(text: str) -> None:
     assert says_no(text)
 
