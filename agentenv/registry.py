@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
+import inspect
 import json
 import math
 import re
@@ -235,7 +236,17 @@ class EnvSpec:
 
     def make(self, options: Mapping[str, Any] | None = None) -> Env | AsyncEnv:
         """A fresh env object with these options (others at their defaults)."""
-        return self.load_class()(**self.resolve_options(options or {}))
+        made, chosen = self.load_class(), self.resolve_options(options or {})
+        try:
+            return made(**chosen)
+        except TypeError as exc:
+            if _takes(made, chosen):
+                raise
+            names = ", ".join(chosen)
+            raise EnvUnavailable(
+                f"{self.id} is unavailable: {exc}; the constructor of {self.entry} gets every option of the spec as a "
+                f"keyword: {names or 'none'}"
+            ) from exc
 
     def task_set(self, options: Mapping[str, Any] | None = None) -> TaskSet:
         """The tasks under these options; cached."""
@@ -247,7 +258,7 @@ class EnvSpec:
         try:
             return getattr(importlib.import_module(module), name)
         except (ImportError, AttributeError) as exc:
-            hint = f" (pip install 'agentenv-gym[{self.extra}]')" if self.extra else ""
+            hint = f" (pip install 'agentenv-gym[{self.extra}]')" if self.extra else f"; its spec names {entry!r}"
             raise EnvUnavailable(f"{self.id} is unavailable: {exc}{hint}") from exc
 
     def unreplayable_because(self, options: Mapping[str, Any]) -> str:
@@ -282,6 +293,15 @@ class EnvSpec:
             return cls(entry="", tasks="", **values)
         except (KeyError, TypeError, ValueError) as exc:
             raise BadCall(f"not an environment's card: {exc}") from exc
+
+
+def _takes(made: Callable[..., object], options: Mapping[str, Any]) -> bool:
+    """Whether the options can be the keywords of a call."""
+    try:
+        inspect.signature(made).bind(**options)
+    except TypeError:
+        return False
+    return True
 
 
 @functools.lru_cache(maxsize=256)

@@ -57,7 +57,7 @@ def play(
     try:
         observation, info = client.reset()
         typer.echo(f"Task {info['task']}. Type an action; ? lists them, Ctrl-D leaves.\n\n{observation}")
-        _episode(client)
+        _episode(client, env)
     finally:
         client.close()
 
@@ -92,21 +92,21 @@ def _open(url: str, asked: dict[str, str]) -> None:
         browser.open(address)
 
 
-def _episode(client: EnvClient) -> None:
+def _episode(client: EnvClient, env: str) -> None:
     """Read actions until the episode or the input ends."""
     steps, total = 0, 0.0
     while True:
         try:
             line = input("> ").strip()
         except EOFError:
-            typer.echo(f"\nLeft after {steps} steps.")
+            typer.echo(f"\nLeft after {_counted(steps)}.")
             return
         if line == "?":
             actions = client.available_actions()
             typer.echo(
                 "\n".join(actions)
                 if actions is not None
-                else "They have no bound; `agentenv envs ENV` says their form."
+                else f"They have no bound; `agentenv envs {env}` says their form."
             )
             continue
         if not line:  # a slip of the finger should not cost a step
@@ -115,5 +115,9 @@ def _episode(client: EnvClient) -> None:
         steps, total = steps + 1, total + float(reward)
         typer.echo(observation)
         if terminated or truncated:
-            typer.echo(f"\nThe episode ended: {info['outcome']} after {steps} steps, return {total:g}.")
+            typer.echo(f"\nThe episode ended: {info['outcome']} after {_counted(steps)}, return {total:g}.")
             return
+
+
+def _counted(steps: int) -> str:
+    return "1 step" if steps == 1 else f"{steps} steps"

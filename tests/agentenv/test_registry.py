@@ -213,8 +213,14 @@ def test_an_engine_that_is_missing_names_the_command_that_installs_it() -> None:
     spec = replace(TOY, entry="no_such_engine:Env", extra="science")
     with pytest.raises(EnvUnavailable, match=r"toy_inline is unavailable: .*pip install 'agentenv-gym\[science\]'"):
         spec.make()
-    with pytest.raises(EnvUnavailable, match="no attribute"):
+    with pytest.raises(EnvUnavailable, match=r"no attribute 'NoSuchClass'; its spec names 'agentenv\.env:NoSuchClass'"):
         replace(TOY, entry="agentenv.env:NoSuchClass").make()
+
+
+def test_a_constructor_that_does_not_take_the_specs_options_is_named_with_them() -> None:
+    spec = replace(TOY, options=(Option(name="sise", type=int, default=1, help=""),))
+    with pytest.raises(EnvUnavailable, match=rf"'sise'; the constructor of {spec.entry} gets every option .*: sise$"):
+        spec.make()
 
 
 # Known envs.

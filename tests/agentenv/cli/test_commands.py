@@ -254,7 +254,13 @@ def test_playing_shows_answers_and_ends_with_the_input(cli, monkeypatch):
     assert code == 0
     assert "Task maze/test/0" in out
     assert "move up\nmove down" in out
-    assert out.endswith("Left after 1 steps.\n"), "an empty line costs nothing"
+    assert out.endswith("Left after 1 step.\n"), "an empty line costs nothing"
+
+
+def test_playing_where_actions_have_no_bound_names_the_command_that_says_their_form(cli, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("?\n"))
+    _, out, _ = cli("play", "gym:MountainCarContinuous-v0")
+    assert "They have no bound; `agentenv envs gym:MountainCarContinuous-v0` says their form." in out
 
 
 def test_playing_to_the_end_says_how_it_ended(cli, monkeypatch, server):
