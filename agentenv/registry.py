@@ -236,13 +236,17 @@ class EnvSpec:
 
     def make(self, options: Mapping[str, Any] | None = None) -> Env | AsyncEnv:
         """A fresh env object with these options (others at their defaults)."""
-        made, chosen = self.load_class(), self.resolve_options(options or {})
+        return self.build(self.resolve_options(options or {}))
+
+    def build(self, options: Mapping[str, Any]) -> Env | AsyncEnv:
+        """A fresh env object with options that `resolve_options` has completed."""
+        made = self.load_class()
         try:
-            return made(**chosen)
+            return made(**options)
         except TypeError as exc:
-            if _takes(made, chosen):
+            if _takes(made, options):
                 raise
-            names = ", ".join(chosen)
+            names = ", ".join(options)
             raise EnvUnavailable(
                 f"{self.id} is unavailable: {exc}; the constructor of {self.entry} gets every option of the spec as a "
                 f"keyword: {names or 'none'}"

@@ -178,10 +178,15 @@ def _print(summary: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
         interval = f"95 % interval {summary['ci_low']:.1%} to {summary['ci_high']:.1%}"
         typer.echo(
             f"{summary['successes']} of {summary['valid']} succeeded ({summary['success']:.1%}, {interval}); "
-            f"mean return {summary['mean_return']:.3g}, mean steps {summary['mean_steps']:.3g}"
+            f"mean return {_short(summary['mean_return'])}, mean steps {_short(summary['mean_steps'])}"
         )
     if summary["invalid"]:
         typer.echo(f"{summary['invalid']} invalid, not counted: {'; '.join(summary['errors'])}")
     if out is not None:
         drawn = f", {summary['pictures']} pictures in {beside(out)}" if summary.get("pictures") else ""
         typer.echo(f"{summary['episodes']} episodes in {out}{drawn}")
+
+
+def _short(number: float) -> str:
+    """Three digits, or all of those before the point."""
+    return f"{number:.0f}" if 1000 <= abs(number) < 1e9 else f"{number:.3g}"

@@ -76,7 +76,7 @@ class EnvHost(_Common):
             if self.env is not None and not self.spec.reuse:
                 self.close()
             if self.env is None:
-                self.env = cast(Env, self.spec.load_class()(**self.options))
+                self.env = cast(Env, self.spec.build(self.options))
                 self.env.images = self.images
             self.task, self._diverged = task, False
             self.env.steps, self.env.last = 0, StepResult(observation="")
@@ -160,7 +160,7 @@ class AsyncEnvHost(_Common):
             if self.env is not None and not self.spec.reuse:
                 await self.close()
             if self.env is None:
-                self.env = cast(AsyncEnv, self.spec.load_class()(**self.options))
+                self.env = cast(AsyncEnv, self.spec.build(self.options))
                 self.env.images = self.images
             self.task, self._diverged = task, False
             self.env.steps, self.env.last = 0, StepResult(observation="")
