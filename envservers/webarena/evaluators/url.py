@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from envservers.webarena.evaluators.evidence import Evidence, Verdict
-from envservers.webarena.evaluators.paths import has_pairs, path_matches
+from envservers.webarena.evaluators.paths import Pairs, has_pairs, path_matches
+
+FIRST_PAGE = ("page", "1")
+"""Says no more than an address without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +40,14 @@ class Url:
         if not path_matches(self.path, unquote(parts.path)):
             return "on another page"
         pairs = parse_qsl(parts.query)  # leaves blank values out: an empty filter is none
-        if not has_pairs(pairs, self.query):
+        if not has_pairs(pairs, self.query) or _says_twice(parts.query, self.query):
             return "on the page, with another filter or order"
-        if any(name in self.without for name, _ in pairs):
+        if any(name in self.without and (name, value) != FIRST_PAGE for name, value in pairs):
             return "on the page, with a filter that was not asked for"
         return ""
+
+
+def _says_twice(query: str, wanted: Pairs) -> bool:
+    """Whether a query has more values of a wanted name, blank ones too: a page goes by one of them."""
+    names = [name for name, _ in parse_qsl(query, keep_blank_values=True)]
+    return any(names.count(name) > sum(name == other for other, _ in wanted) for name, _ in wanted)

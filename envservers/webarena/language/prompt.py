@@ -24,8 +24,8 @@ def previous_action(act: Act, before: Observation, *, said: str = "", error: str
     if act.verb is Verb.NONE:
         quoted = _line(said)[:MOST_QUOTED]
         return (
-            f'none: "{quoted}" was not understood ({_line(act.error)}). Write one action between ``` and ```, its '
-            f"arguments in brackets, as in ```click [12]```"
+            f'none: "{quoted}" was not understood ({_line(act.error)}). Write one action, its arguments in brackets, '
+            "as in click [12]"
         )
     told = _TOLD[act.verb](act)
     if act.verb in _ON_ELEMENTS:

@@ -38,7 +38,11 @@ FILTERED = Url(host=SHOP, path="/c/tea/*", query=(("brand", "Fen"), ("sort", "pr
         ("http://shop.test/c/tea/green?sort=price&brand=Fen", True),
         ("http://shop.test/c/tea/green/?sort=price&brand=Fen&view=list&page=", True),
         ("http://shop.test/c/tea/green?sort=price", False),
+        ("http://shop.test/c/tea/green?sort=price&brand=Fen&page=1", True),
         ("http://shop.test/c/tea/green?sort=price&brand=Fen&page=2", False),
+        ("http://shop.test/c/tea/green?sort=price&brand=fen", False),
+        ("http://shop.test/c/tea/green?sort=price&brand=Fen&brand=Elm", False),
+        ("http://shop.test/c/tea/green?sort=price&brand=&brand=Fen", False),
         ("http://shop.test/c/tea?sort=price&brand=Fen", False),
         ("http://shop.test/c/tea/green/x?sort=price&brand=Fen", False),
         ("http://shop.test.evil/c/tea/green?sort=price&brand=Fen", False),
@@ -49,6 +53,22 @@ FILTERED = Url(host=SHOP, path="/c/tea/*", query=(("brand", "Fen"), ("sort", "pr
 )
 def test_an_address_is_compared_by_segments_and_pairs(url: str, right: bool) -> None:
     assert FILTERED.judge(at(url)).passed is right
+
+
+@pytest.mark.parametrize(
+    ("query", "right"),
+    [
+        ("q=Dome++Tent&total_from=450", True),
+        ("q=dome+tent&total_from=450.00", True),
+        ("q=dome+tent&total_from=$450", True),
+        ("q=dome+tent&total_from=450.01", False),
+        ("q=dome+tent&total_from=450.000", False),
+        ("q=dome+tents&total_from=450", False),
+    ],
+)
+def test_a_search_and_an_amount_are_compared_as_the_sites_read_them(query: str, right: bool) -> None:
+    check = Url(host=SHOP, path="/search", query=(("q", "dome tent"), ("total_from", "450")))
+    assert check.judge(at(f"http://shop.test/search?{query}")).passed is right
 
 
 def test_the_active_tab_counts_unless_any_may() -> None:
