@@ -63,7 +63,8 @@ def test_a_number_that_is_not_on_the_page_is_told(number):
 def test_a_text_that_was_not_understood_is_quoted_with_the_form():
     line = told("jump\n[3]" + "x" * 5000)
     assert '"jump [3]xx' in line
-    assert line.endswith("as in click [12]") and "```" not in line  # said in every format of replies
+    assert line.endswith("as in click [12]")
+    assert "```" not in line  # the line is the same in every format of replies
     assert "\n" not in line
     assert len(line) < 800
 
