@@ -28,7 +28,8 @@ COUNTED = f"every ingredient needs a count, 1 to {MAX_COUNT}, before its name"
 GET_FORM = f"write get, then a count from 1 to {MAX_COUNT}, then one item"
 
 _GET = re.compile(r"get ([0-9]+) (.+)", re.DOTALL)
-_CRAFT = re.compile(r"craft (.+ using .+)", re.DOTALL)
+_CRAFT = re.compile(r"craft (?:craft )?(.+ using .+)", re.DOTALL)
+"""The word may come twice: a call's argument is often copied from the list with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 MAX_COUNT = 9999
 """Counts are 1 to this; a larger one is refused, so an inventory never holds astronomical numbers."""
 
+MAX_SLOTS = 64
+"""Of a recipe; a crafting grid has 9. More are not read, so that no text takes long."""
+
 NAMESPACE = "minecraft:"
 _COUNT = re.compile(r"0*([1-9][0-9]{0,3})\s(.+)", re.DOTALL)
 
@@ -73,11 +76,13 @@ def parse_slot(text: str) -> Slot | None:
 
 
 def parse_craft(text: str) -> Recipe | None:
-    """`4 stick using 2 planks`, without the word craft; None when it does not read so.
+    """`4 stick using 2 planks`, without the word craft; None when it does not read so, or has over MAX_SLOTS parts.
 
     The count of the result may be left out and is 0 then: as many as the recipe yields.
     """
     result, using, rest = text.partition(" using ")
+    if rest.count(",") >= MAX_SLOTS:
+        return None
     head = parse_slot(result)
     if head is None and not result[:1].isdigit() and plain_name(result):
         head = Slot(0, plain_name(result))

@@ -45,7 +45,6 @@ SPEC = EnvSpec(
             "{word}",
             word={
                 "type": "string",
-                "pattern": "^ *[A-Za-z]( *[A-Za-z]){4} *$",
                 "description": "Five letters.",
                 "examples": ["shire"],
             },

@@ -6,6 +6,7 @@ from craft_play import STICK_WORLD, env_with, fixed, say, seen, solved
 from agentenv.errors import EpisodeOver, ResetNeeded
 from agentenv.protocol import Action
 from envservers.games.textcraft.env import COUNTED, FORMS, GET_FORM, MAX_ECHO, TextCraft
+from envservers.games.textcraft.recipes import parse_craft
 from envservers.games.textcraft.spec import SPEC
 
 PLANKS_REFUSED = "Could not find planks: it is a kind of item, and those of the kind must be crafted."
@@ -140,6 +141,13 @@ def test_the_count_of_the_result_may_be_left_out():
     assert seen(env, "get 1 oak logs", "craft oak planks using 1 oak logs")[1] == "Crafted 4 minecraft:oak_planks"
 
 
+def test_a_craft_copied_whole_into_a_calls_argument_is_read():
+    env = fixed("stick", STICK_WORLD)
+    assert (
+        seen(env, "get 1 oak logs", "craft craft 4 oak planks using 1 oak logs")[1] == "Crafted 4 minecraft:oak_planks"
+    )
+
+
 def test_ingredients_may_come_in_any_order_and_entries_are_matched_to_the_slots_that_need_them():
     commands = "craft 4 oak planks using 1 oak logs\ncraft 1 barrel using 1 planks, 1 oak planks, 2 flint"
     env = fixed("barrel", commands)
@@ -226,3 +234,11 @@ def test_a_step_before_the_first_reset_says_what_to_do():
     for call in (lambda: env.step(Action(text="inventory")), env.available_actions, env.snapshot):
         with pytest.raises(ResetNeeded, match=r"call reset\(task\) first"):
             call()
+
+
+def test_a_recipe_has_at_most_64_ingredients():
+    most = ", ".join(["1 flint"] * 64)
+    recipe = parse_craft(f"1 cairn using {most}")
+    assert recipe is not None
+    assert len(recipe.slots) == 64
+    assert parse_craft(f"1 cairn using {most}, 1 flint") is None

@@ -3,6 +3,7 @@ import random
 import pytest
 
 from agentenv.errors import EpisodeOver, ResetNeeded, UnknownOption
+from agentenv.functions import Call, FunctionTable
 from agentenv.protocol import Action, StepResult
 from envservers.games.wordle.env import TRIES, Wordle, read_guess
 from envservers.games.wordle.spec import SPEC
@@ -225,3 +226,11 @@ def test_random_guessing_wins_at_most_one_percent_and_noop_nothing():
     for index in range(count):
         env.reset(tasks.get("test", index))
         assert sum(env.step(Action(text="")).reward for _ in range(TRIES)) == 0
+
+
+@pytest.mark.parametrize("word", ["SHIRE.", "s h i r e", "shires"])
+def test_a_call_is_a_guess_whatever_its_word_so_that_it_costs_what_a_written_one_does(word):
+    text = FunctionTable.of(SPEC.functions).action(Call(name="guess", arguments={"word": word}))
+    result = say(game("those"), text)
+    assert result.info == {"tries_left": 5}
+    assert ("invalid word" in result.observation) is (word == "shires")
