@@ -17,7 +17,9 @@ GROUPS = ("envs", "agents", "commands", "engines", "trainers", "suites", "web")
 BACKENDS = ("engines", "trainers")
 """Groups whose members need an extra of ours (torch and more), which few machines have."""
 PORT = 8000
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+CHROMIUM_VARIABLE = "AGENTENV_CHROMIUM"
+"""Where it is set, it names the browser, and nothing else is looked for."""
 
 Finding = dict[str, Any]
 """`check`, `status` (ok, note, problem) and `detail`. A note is something that only some envs need."""
@@ -49,8 +51,10 @@ def examine() -> Iterator[Finding]:
     yield _finding("agentenv", "ok", f"{__version__} at {Path(__file__).parent}")
     yield from names()
     yield from plugins()
-    yield _program("java", ("java",))
-    yield _program("chromium", CHROMIUM)
+    yield _program("java", ("java",), "on Debian: apt-get install openjdk-17-jre-headless")
+    named = os.environ.get(CHROMIUM_VARIABLE)
+    missing = f"{CHROMIUM_VARIABLE}={named} is no program" if named else "on Debian: apt-get install " + CHROMIUM[0]
+    yield _program("chromium", (named,) if named else CHROMIUM, missing)
     yield home_folder()
     yield database()
     yield port()
@@ -134,11 +138,11 @@ def port() -> Finding:
     return _finding(f"port {PORT}", "ok", "free")
 
 
-def _program(name: str, commands: tuple[str, ...]) -> Finding:
+def _program(name: str, commands: tuple[str, ...], hint: str) -> Finding:
     for command in commands:
         if path := shutil.which(command):
             return _finding(name, "ok", path)
-    return _finding(name, "note", f"not found; environments that need {name} cannot run here")
+    return _finding(name, "note", f"not found, so environments that need {name} cannot run here; {hint}")
 
 
 def _finding(check: str, status: str, detail: str) -> Finding:

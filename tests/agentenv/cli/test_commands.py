@@ -289,6 +289,23 @@ def test_doctor_reports_each_part_with_a_status(cli, tmp_path, monkeypatch):
     assert all(list(f) == ["check", "status", "detail"] for f in findings.values())
 
 
+def test_doctor_looks_for_the_browser_that_environments_use_and_says_how_to_get_it(cli, tmp_path, monkeypatch):
+    monkeypatch.delenv("AGENTENV_CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "apt-get install chromium-headless-shell" in _chromium(cli)["detail"]
+    program = tmp_path / "chromium-headless-shell"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert _chromium(cli) == {"check": "chromium", "status": "ok", "detail": str(program)}
+    monkeypatch.setenv("AGENTENV_CHROMIUM", "no-such-browser")
+    assert "AGENTENV_CHROMIUM=no-such-browser is no program" in _chromium(cli)["detail"]
+
+
+def _chromium(cli):
+    _, out, _ = cli("doctor", "--json")
+    return next(f for f in json.loads(out) if f["check"] == "chromium")
+
+
 def test_doctor_finds_a_file_that_is_no_database_and_leaves_it_alone(cli, tmp_path, monkeypatch):
     broken = tmp_path / "broken.db"
     broken.write_bytes(b"not a database at all" * 100)
