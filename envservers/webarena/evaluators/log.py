@@ -8,6 +8,8 @@ from envservers.webarena.evaluators.evidence import Evidence, Verdict
 from envservers.webarena.evaluators.paths import has_pairs, path_matches
 from envservers.webarena.state.session import Logged
 
+NOT_FOUND = 404
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -22,13 +24,15 @@ class Request:
     form: tuple[tuple[str, str], ...] = ()
     contains: tuple[tuple[str, str], ...] = ()
     """Query values that must contain a text, in any case: searches in other words."""
+    missing: bool = False
+    """Answered by "not found", in place of by a page."""
 
     def matches(self, entry: Logged) -> bool:
-        """Whether a logged request is of the pattern, and was answered without an error."""
+        """Whether a logged request is of the pattern, and was answered as it says."""
         return (
             entry.method == self.method
             and entry.host == self.host
-            and entry.status < 400
+            and (entry.status == NOT_FOUND if self.missing else entry.status < 400)
             and path_matches(self.path, entry.path)
             and has_pairs(entry.query, self.query)
             and has_pairs(entry.form, self.form)

@@ -22,6 +22,8 @@ class Unachievable:
 
     reveals: tuple[Request, ...]
     """Requests that an episode must have made to know."""
+    or_one: tuple[Request, ...] = ()
+    """Other requests, of which each tells it alone."""
 
     def judge(self, evidence: Evidence) -> Verdict:
         """The words first, then the pages."""
@@ -29,12 +31,16 @@ class Unachievable:
             return Verdict(check="status", passed=False, reason="the episode ended without stop")
         if not says_no(evidence.answer):
             return Verdict(check="status", passed=False, reason="the answer does not say N/A")
-        unseen = sum(not any(page.matches(entry) for entry in evidence.log) for page in self.reveals)
-        if unseen:
+        unseen = sum(not _seen(page, evidence) for page in self.reveals)
+        if unseen and not any(_seen(page, evidence) for page in self.or_one):
             return Verdict(
                 check="status", passed=False, reason=f"{unseen} of the pages that reveal it were not visited"
             )
         return Verdict(check="status", passed=True, reason="N/A, after the pages that reveal it")
+
+
+def _seen(page: Request, evidence: Evidence) -> bool:
+    return any(page.matches(entry) for entry in evidence.log)
 
 
 def says_no(answer: str) -> bool:

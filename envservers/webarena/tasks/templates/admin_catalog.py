@@ -607,11 +607,16 @@ COUNTED = Template(
     start=(ADMIN,),
     account="manager",
     phrasings=(
-        'How many reviews of any status give {label} and have "{word}" among their words? Answer with a number.',
-        'Count the reviews with {label} in which "{word}" occurs.',
-        'Filter the reviews by a rating of {label} and the word "{word}": how many are there?',
-        'In how many {label} reviews do customers mention "{word}"?',
-        'Tell me the number of reviews that are rated {label} and contain "{word}".',
+        'How many reviews of any status give {label} and have "{word}" in title or text, also as a part of a word? '
+        "Answer with a number.",
+        'Count the reviews with {label}, whatever their status, in which "{word}" occurs, in title or text, also '
+        "inside a longer word.",
+        'Filter all reviews, of any status, by a rating of {label} and the word "{word}", which may stand in a title '
+        "or text and in a longer word: how many are there?",
+        'In how many reviews that give {label}, of any status, do customers write "{word}", in title or text, also as '
+        "a part of a word?",
+        'Tell me the number of reviews of any status that are rated {label} and contain "{word}" in title or text, '
+        "also inside longer words.",
     ),
     generate=_counted,
     expect=_expect_counted,

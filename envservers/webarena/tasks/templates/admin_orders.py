@@ -265,7 +265,7 @@ INVOICE_PAGE = Template(
         "Show me the invoice that was written for order {order}.",
         "I need the page of the invoice belonging to order number {order}.",
         "Find order {order}'s invoice and leave it open.",
-        "Bring the invoice for {order} onto the screen.",
+        "Bring the invoice of order {order} onto the screen.",
     ),
     generate=_invoiced,
     expect=_expect_invoice_page,

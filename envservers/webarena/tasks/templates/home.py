@@ -158,8 +158,8 @@ TOTAL = Template(
     start=(HOME,),
     crosses=True,
     phrasings=(
-        'What would {many} x "{product}" and {more} x "{other}" cost together in the shop today, without shipping and '
-        "discounts? Answer with the amount.",
+        'What would {many} x "{product}" and {more} x "{other}" cost together at the shop\'s prices of today, without '
+        "shipping? Answer with the amount.",
         'Work out the price of {many} pieces of "{product}" plus {more} pieces of "{other}" at the shop\'s present '
         "prices. One amount, please.",
         'I want {many} of "{product}" and {more} of "{other}". Tell me the sum of their prices in the shop.',
@@ -190,11 +190,15 @@ NOTED = Template(
     start=(HOME,),
     crosses=True,
     phrasings=(
-        'Look up the SKU of "{product}" in the shop and save it, alone, as the note on the homepage\'s scratchpad.',
-        'Note the SKU of the shop\'s product "{product}" on the scratchpad (nothing else) and save the notes.',
-        'Put the SKU that the shop has for "{product}" onto the scratchpad of the homepage. Save it.',
-        'The scratchpad should hold just the SKU of "{product}". Find it in the shop and write it there.',
-        'Find "{product}" in the shop, then write its SKU on the homepage\'s scratchpad and save.',
+        'Look up the SKU of "{product}" in the shop and save it, alone, as the note on the homepage\'s scratchpad. '
+        "Leave the scratchpad open.",
+        'Note the SKU of the shop\'s product "{product}" on the scratchpad (nothing else), save the notes and '
+        "stay on that page.",
+        'Put the SKU that the shop has for "{product}" onto the scratchpad of the homepage. Save it and leave '
+        "the page open.",
+        'The scratchpad should hold just the SKU of "{product}". Find it in the shop, write it there and save; '
+        "leave the scratchpad open.",
+        'Find "{product}" in the shop, then write its SKU on the homepage\'s scratchpad, save, and stay there.',
     ),
     generate=_noted,
     expect=_expect_noted,

@@ -70,7 +70,7 @@ ADDRESS = Template(
     phrasings=(
         "Add this address to my address book, but not as the default: {first} {last}, {street}, {postcode} {town}, "
         "{region}, phone {phone}.",
-        "Save a second address for me: {first} {last}, {street}, {postcode} {town} in {region}; phone number {phone}. "
+        "Save another address for me: {first} {last}, {street}, {postcode} {town} in {region}; phone number {phone}. "
         "My default stays as it is.",
         "Put {first} {last} into my address book: {street}, {postcode} {town}, region {region}, telephone {phone}. "
         "It shall not become the default.",
@@ -399,7 +399,7 @@ EDITED = Template(
         'Change my review of "{product}" to {label} and its summary to "{title}". Leave the text as it is.',
         'I changed my mind about "{product}": edit my review to {label} with the summary "{title}".',
         'Update the review that I wrote on "{product}". New rating {label}, new summary "{title}", same text.',
-        'Make my existing review of "{product}" a {label} one with the headline "{title}".',
+        'Turn my existing review of "{product}" into one with {label} and the headline "{title}"; its text stays.',
         'In my review for "{product}", set the rating to {label} and the title to "{title}"; touch nothing else.',
     ),
     generate=_edited,

@@ -73,7 +73,9 @@ def _mine_or_not(world: World, rng: random.Random) -> dict[str, Any]:
 def _expect_total(world: World, params: Params) -> tuple[Check, ...]:
     if params.get("absent"):
         query = (("page", str(params["page"])),) if params["page"] > 1 else ()
-        return (Unachievable(reveals=(Request(host=HOST, path="/account/orders", query=query),)),)
+        listed = Request(host=HOST, path="/account/orders", query=query)
+        opened = Request(host=HOST, path=f"/account/orders/{params['order']}", missing=True)
+        return (Unachievable(reveals=(listed,), or_one=(opened,)),)
     return (Answer(type="money", values=(facts.dollars(my_order(world, params)["total_cents"]),)),)
 
 

@@ -127,7 +127,7 @@ STARS = Template(
     phrasings=(
         'How many customer reviews of "{product}" gave {stars}? Answer with a number.',
         'Count the published reviews that rate "{product}" with exactly {stars}. A number is enough.',
-        'Tell me the number of {stars} reviews that "{product}" has.',
+        'Tell me how many reviews with {stars} "{product}" has.',
         'Of all the reviews on the page of "{product}", how many have {stars}? Give the count alone.',
         'What is the count of reviews with {stars} for "{product}"? Reply with digits.',
     ),

@@ -222,14 +222,18 @@ def _sold_or_not(world: World, rng: random.Random) -> dict[str, Any] | None:
     return None if not name or there or len(name) > facts.LONGEST_NAME else {"product": name, "absent": True}
 
 
-def _longest_word(name: str) -> str:
-    return max(name.replace(",", " ").split(), key=len)
+def _telling_words(name: str) -> list[str]:
+    """The words of a name that one would search for, the longest first."""
+    words = name.replace(",", " ").split()
+    return sorted({word for word in words if len(word) >= 4} or set(words), key=lambda word: (-len(word), word))
 
 
 def _expect_sku(world: World, params: Params) -> tuple[Check, ...]:
     if params.get("absent"):
-        words = (("q", _longest_word(params["product"])),)
-        return (Unachievable(reveals=(Request(host=HOST, path="/search", contains=words),)),)
+        searched = [
+            Request(host=HOST, path="/search", contains=(("q", word),)) for word in _telling_words(params["product"])
+        ]
+        return (Unachievable(reveals=(searched[0],), or_one=tuple(searched[1:])),)
     return (Answer(type="text", values=(by_name(world, params).sku,)),)
 
 
@@ -290,7 +294,7 @@ SELLER = Template(
     kind=TaskKind.RETRIEVE,
     phrasings=(
         "Which product stands in place {rank} of the shop's best sellers? Answer with its full name.",
-        "Count down the list of best sellers: what is the exact name of number {rank}?",
+        "Go down the list of best sellers from the top: what is the exact name of number {rank}?",
         "Name the product that ranks {rank} among the best sellers (1 is the most popular).",
         "In the best-seller list, in its usual order, which article is at position {rank}? Its name, please.",
         "I want to know what is number {rank} on the shop's list of best sellers.",

@@ -125,6 +125,15 @@ def test_not_achievable_counts_only_after_the_pages_that_reveal_it() -> None:
     assert not check.judge(at(answer=None, log=seen)).passed
 
 
+def test_another_page_that_tells_it_alone_will_do() -> None:
+    gone = Request(host=SHOP, path="/orders/7", missing=True)
+    check = Unachievable(reveals=(Request(host=SHOP, path="/orders"),), or_one=(gone,))
+    assert check.judge(at(answer="N/A", log=[logged("/orders/7", status=404)])).passed
+    assert not check.judge(at(answer="N/A", log=[logged("/orders/7")])).passed
+    assert not check.judge(at(answer="N/A", log=[logged("/orders", status=404)])).passed
+    assert from_json(to_json(check)) == check
+
+
 CHANGE = Change(table="wish", kind="insert", id=1, before=None, after={"id": 1})
 ANSWER = Answer(type="number", values=("3",))
 
