@@ -133,7 +133,7 @@ def _marker(format: Format) -> re.Pattern[str]:
     words = "|".join(re.escape(w) for w in (format.thought, format.action, format.observation))
     return re.compile(
         rf"^ {{0,3}}(?:#{{1,6}} +)?(?P<lead>\*{{1,3}}|_{{1,3}})?(?P<word>{words})"
-        rf"(?P<close>(?P=lead))?[ \t]*:(?P<after>(?P=lead))?(?:[ \t]*(?P=word)[ \t]*:)*",
+        rf"(?P<close>(?P=lead))?[ \t]*:(?P<after>(?P=lead))?(?:[ \t]*+(?P=word)[ \t]*+:)*",
         re.MULTILINE | re.IGNORECASE,
     )
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from envservers.command import command
 from envservers.embodied.alfworld import words
 from envservers.embodied.alfworld.catalogue import TREATED_AT
 from envservers.embodied.alfworld.house import MARKS, House, State, reachable, seen
@@ -13,8 +14,6 @@ from envservers.embodied.alfworld.words import NOTHING_HAPPENS
 
 LONGEST = 200
 """Characters that a command may have; none is nearly as long."""
-_AROUND = " .,;:!\"'`“”‘’<>[]"
-"""What models put around a command."""
 
 Done = tuple[State, str]
 
@@ -27,7 +26,7 @@ _SAME = {"goto": "go to", "look at": "examine", "toggle": "use"}
 
 def read(text: str) -> str:
     """A command without capitals, needless blanks and the marks around it; empty when it is too long to be one."""
-    return "" if len(text) > LONGEST else " ".join(text.lower().split()).strip(_AROUND)
+    return "" if len(text) > LONGEST else command(text)
 
 
 def act(house: House, state: State, text: str) -> Done:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agentenv.env import Env
 from agentenv.errors import EpisodeOver, ResetNeeded
 from agentenv.protocol import Action, StepResult, Task
-from envservers.games.command import command
+from envservers.command import command
 from envservers.games.maze.layout import Position, after, distances, exits, is_open
 
 DIRECTIONS = ("up", "down", "left", "right")

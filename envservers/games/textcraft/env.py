@@ -11,7 +11,7 @@ from itertools import islice, product
 from agentenv.env import Env
 from agentenv.errors import EpisodeOver, ResetNeeded
 from agentenv.protocol import Action, Outcome, StepResult, Task
-from envservers.games.command import command
+from envservers.command import command
 from envservers.games.textcraft.recipes import MAX_COUNT, Recipe, Slot, item_id, parse_craft, parse_slot
 from envservers.games.textcraft.table import WORLDS
 from envservers.games.textcraft.tasks import table_world, world_of

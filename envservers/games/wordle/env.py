@@ -8,7 +8,7 @@ from collections.abc import Generator
 from agentenv.env import Env
 from agentenv.errors import EpisodeOver, ResetNeeded
 from agentenv.protocol import Action, StepResult, Task
-from envservers.games.command import bare, command
+from envservers.command import bare, command
 from envservers.games.wordle.feedback import answer_index, mark, members
 from envservers.games.wordle.words import LENGTH, guess_set, guesses, vocabulary_text
 

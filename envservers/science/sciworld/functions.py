@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentenv.functions import function
+from envservers.command import bare
 
 LONGEST_TEXT = 500
 """Characters of an action that the simulator is given; no action of its own is nearly as long."""
@@ -47,8 +48,6 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("reset_task", "", "", "Forget what was focused on and what progress was made; the world stays as it is."),
 )
 
-AROUND = " .,;:!\"'`“”‘’"
-"""What models put around an action."""
 NAMES = frozenset(row[0] for row in ROWS)
 
 
@@ -70,7 +69,7 @@ FUNCTIONS: tuple[Mapping[str, Any], ...] = tuple(_function(*row) for row in ROWS
 
 def spoken(text: str) -> str:
     """An action, or a function's name and argument, as the simulator's text on one line."""
-    line = " ".join(text.encode("utf-8", "replace").decode().split())[:LONGEST_TEXT].strip(AROUND)
+    line = bare(" ".join(text.encode("utf-8", "replace").decode().split())[:LONGEST_TEXT])
     name, _, rest = line.partition(" ")
     if name.lower() not in NAMES:
         return line
